@@ -1,0 +1,159 @@
+//! The command line: which scenarios there are, and what can be set.
+
+use std::path::PathBuf;
+
+use clap::builder::styling::{AnsiColor, Reset, Style};
+use clap::{Args, Parser, Subcommand};
+
+use crate::failure::Failure;
+use crate::latency;
+use crate::report::Report;
+
+/// How an error's first word looks on a terminal.
+pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
+/// How a warning's first word looks on a terminal.
+pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+/// Back to the terminal's own look.
+pub(crate) const PLAIN: Reset = Reset;
+
+/// Most queries in a second: above this, one sender thread cannot keep its own plan.
+const RATE_MAX_PER_SECOND: u32 = 200_000;
+/// Most rounds: beyond this the histograms say nothing new.
+const ROUNDS_MAX: u32 = 1_000;
+
+/// Rounds when the caller names none: 1000 queries in a second then give more than ten beyond p99.9.
+const ROUNDS: u32 = 15;
+/// Rounds of a quick run: a round that another program disturbed leaves a median that it did not.
+const ROUNDS_QUICK: u32 = 5;
+/// Input when the caller names no limit, MiB: at 100 MB/s, not yielding holds the thread for hundreds of ms.
+const INPUT_MIB: u64 = 64;
+
+/// A scenario that can be asked for by name.
+#[derive(Debug)]
+pub(crate) struct Scenario {
+    /// Its name on the command line and in file names.
+    pub(crate) name: &'static str,
+    /// What it measures, in one line.
+    pub(crate) about: &'static str,
+    /// Measures it.
+    pub(crate) run: fn(&Options) -> Result<Report, Failure>,
+}
+
+/// The scenario `latency`.
+pub(crate) const LATENCY: Scenario = Scenario { name: "latency", about: latency::ABOUT, run: latency::run };
+
+/// All scenarios, in the order in which `all` runs them.
+pub(crate) const SCENARIOS: [&Scenario; 1] = [&LATENCY];
+
+/// Measures colibri beside its peers: same input, same arrivals, same process.
+#[derive(Debug, Parser)]
+#[command(
+    name = "colibri-bench",
+    version,
+    after_help = "\
+Exit codes: 0 measured and saved; 1 measuring or saving failed; 2 wrong use or unusable input.
+NO_COLOR=1 turns colours off; the progress bar only shows on a terminal."
+)]
+pub(crate) struct Cli {
+    /// What to measure; all scenarios if none is named.
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    /// How to measure it.
+    #[command(flatten)]
+    pub(crate) options: Options,
+}
+
+/// What to measure.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Point queries beside an index build on one thread: waits and throughput, per way of yielding
+    Latency,
+    /// Every scenario, one after the other
+    All,
+    /// Names the scenarios with a line each
+    List,
+}
+
+/// How to measure, for every scenario.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Fewer rounds: under a minute in all
+    #[arg(long, global = true)]
+    pub(crate) quick: bool,
+    /// Rounds per subject, interleaved [default: 15, quick: 5]
+    #[arg(long, global = true, value_name = "N", value_parser = rounds)]
+    rounds: Option<u32>,
+    /// Seed of the arrivals and of the words that are asked for
+    #[arg(long, global = true, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Folder for JSON and HDR percentile files
+    #[arg(long, global = true, value_name = "DIR", default_value = "target/colibri-bench")]
+    pub(crate) out: PathBuf,
+    /// Folder whose text files are indexed [default: the crates' sources that cargo has on this machine, else this
+    /// repository]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) input: Option<PathBuf>,
+    /// Most MiB of input to read
+    #[arg(long, global = true, value_name = "MIB", default_value_t = INPUT_MIB, value_parser = mebibytes)]
+    input_limit: u64,
+    /// Queries in a second
+    #[arg(long, global = true, value_name = "PER_SECOND", default_value_t = 1000, value_parser = rate)]
+    pub(crate) rate: u32,
+}
+
+impl Options {
+    /// Rounds per subject.
+    pub(crate) fn rounds(&self) -> u32 {
+        self.rounds.unwrap_or(if self.quick { ROUNDS_QUICK } else { ROUNDS })
+    }
+
+    /// Most bytes of input.
+    pub(crate) fn input_limit_bytes(&self) -> u64 {
+        self.input_limit << 20
+    }
+}
+
+fn rate(text: &str) -> Result<u32, String> {
+    within(text, 1, RATE_MAX_PER_SECOND, "queries per second")
+}
+
+fn rounds(text: &str) -> Result<u32, String> {
+    within(text, 1, ROUNDS_MAX, "rounds")
+}
+
+fn mebibytes(text: &str) -> Result<u64, String> {
+    within(text, 1, 1 << 16, "MiB").map(u64::from)
+}
+
+fn within(text: &str, least: u32, most: u32, of: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(value) if (least..=most).contains(&value) => Ok(value),
+        _ => Err(format!("give a whole number from {least} to {most} ({of})")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn quick_sets_defaults_that_options_override() {
+        let cli = Cli::parse_from(["colibri-bench", "--quick"]);
+        assert_eq!((cli.options.rounds(), cli.options.input_limit_bytes()), (5, 64 << 20));
+        let cli =
+            Cli::parse_from(["colibri-bench", "latency", "--quick", "--rounds", "9", "--input-limit", "1"]);
+        assert_eq!((cli.options.rounds(), cli.options.input_limit_bytes()), (9, 1 << 20));
+    }
+
+    #[test]
+    fn limits_are_told() {
+        assert_eq!(rate("0").unwrap_err(), "give a whole number from 1 to 200000 (queries per second)");
+        assert!(rate("-1").is_err() && rate("many").is_err() && rate("1").is_ok());
+    }
+}

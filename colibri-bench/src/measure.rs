@@ -1,0 +1,139 @@
+//! How things are measured: wall and CPU time of this thread, histograms that cannot saturate, best and median of rounds.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use hdrhistogram::Histogram;
+
+/// Significant decimal digits that a histogram keeps: an error of 0.1 % at every scale.
+const DIGITS: u8 = 3;
+
+/// Time that a stretch of work took, on the wall and on the CPU.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Used {
+    /// From its start to its end.
+    pub(crate) wall: Duration,
+    /// Of it, on the CPU; none where the system does not tell.
+    cpu: Option<Duration>,
+}
+
+impl Used {
+    /// The share of the time in which this thread was kept off the CPU, from 0 to 1. Work that never waits should have
+    /// none: whatever is here, other programs took.
+    pub(crate) fn off_cpu(&self) -> Option<f64> {
+        let wall = self.wall.as_secs_f64();
+        self.cpu.map(|cpu| (1.0 - cpu.as_secs_f64() / wall).max(0.0))
+    }
+}
+
+/// A running measurement on one thread.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    cpu: Option<Duration>,
+    wall: Instant,
+}
+
+impl Watch {
+    /// Begins.
+    pub(crate) fn start() -> Self {
+        let cpu = thread_cpu_time();
+        Self { cpu, wall: Instant::now() }
+    }
+
+    /// Ends; on the thread that started it.
+    pub(crate) fn stop(self) -> Used {
+        let wall = self.wall.elapsed();
+        let cpu = thread_cpu_time().zip(self.cpu).map(|(end, start)| end.saturating_sub(start));
+        Used { wall, cpu }
+    }
+}
+
+/// CPU time of the calling thread so far: Linux's scheduler statistics, the one source that needs no unsafe code.
+fn thread_cpu_time() -> Option<Duration> {
+    // The kernel brings the figure up to date when the thread gives way, otherwise only at its tick (1 to 10 ms).
+    std::thread::yield_now();
+    let statistics = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanos = statistics.split_ascii_whitespace().next()?.parse().ok()?;
+    Some(Duration::from_nanos(nanos))
+}
+
+/// An empty histogram of durations in ns that grows with what it is given.
+pub(crate) fn histogram() -> Histogram<u64> {
+    Histogram::new(DIGITS).expect("three digits are allowed")
+}
+
+/// The histogram of `nanos`.
+pub(crate) fn histogram_of(nanos: &[u64]) -> Histogram<u64> {
+    let mut histogram = histogram();
+    for &value in nanos {
+        histogram.record(value).expect("it resizes itself");
+    }
+    histogram
+}
+
+/// One figure per round, seen as a whole.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Rounds {
+    /// The highest.
+    pub(crate) max: f64,
+    /// The lowest.
+    pub(crate) min: f64,
+    /// The middle one, or the mean of the middle two.
+    pub(crate) median: f64,
+}
+
+impl Rounds {
+    /// Of at least one figure.
+    pub(crate) fn of(figures: impl IntoIterator<Item = f64>) -> Self {
+        let mut figures: Vec<f64> = figures.into_iter().collect();
+        figures.sort_unstable_by(f64::total_cmp);
+        let middle = figures.len() / 2;
+        let median = if figures.len() % 2 == 1 {
+            figures[middle]
+        } else {
+            f64::midpoint(figures[middle - 1], figures[middle])
+        };
+        Self { max: figures[figures.len() - 1], min: figures[0], median }
+    }
+
+    /// How far the rounds lie apart, as a share of their median: the machine's noise, as the subject sees it.
+    pub(crate) fn spread(&self) -> f64 {
+        (self.max - self.min) / self.median
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_have_a_best_a_median_and_a_spread() {
+        assert_eq!(Rounds::of([3.0, 1.0, 2.0]), Rounds { max: 3.0, min: 1.0, median: 2.0 });
+        assert_eq!(Rounds::of([4.0, 1.0, 2.0, 3.0]).median, 2.5);
+        assert_eq!(Rounds::of([90.0, 110.0, 100.0]).spread(), 0.2);
+        assert_eq!(Rounds::of([5.0]).spread(), 0.0);
+    }
+
+    #[test]
+    fn nothing_saturates() {
+        let hours = 3_600_000_000_000 * 5;
+        let histogram = histogram_of(&[1, 1_000, hours]);
+        assert_eq!(histogram.len(), 3);
+        assert!(histogram.max() >= hours);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn work_is_on_the_cpu_and_sleep_is_not() {
+        let watch = Watch::start();
+        std::thread::sleep(Duration::from_millis(30));
+        assert!(watch.stop().off_cpu().unwrap() > 0.9);
+
+        let before = thread_cpu_time().unwrap();
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_millis(20) {
+            std::hint::spin_loop();
+        }
+        assert!(thread_cpu_time().unwrap() > before);
+    }
+}

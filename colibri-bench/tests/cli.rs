@@ -1,0 +1,145 @@
+//! What the person at the terminal sees: each wrong use has a clear message and the exit code 2.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+fn bench(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_colibri-bench"));
+    command.args(arguments).output().expect("the bench starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Runs the bench with `arguments`, which it has to refuse in words that contain all of `words`.
+fn refused(arguments: &[&str], words: &[&str]) {
+    let output = bench(arguments);
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?} should be wrong use: {message}");
+    for word in words {
+        assert!(message.contains(word), "{arguments:?}: no `{word}` in: {message}");
+    }
+    for noise in ["panicked", "RUST_BACKTRACE", "\x1b["] {
+        assert!(!message.contains(noise), "{arguments:?}: `{noise}` in: {message}");
+    }
+    assert_eq!(text(&output.stdout), "", "{arguments:?}: nothing is measured");
+}
+
+fn folder(files: &[(&str, &[u8])]) -> TempDir {
+    let folder = tempfile::tempdir().expect("there is room for files");
+    for (name, bytes) in files {
+        fs::write(folder.path().join(name), bytes).expect("there is room for files");
+    }
+    folder
+}
+
+fn name(path: &Path) -> &str {
+    path.to_str().expect("a temporary folder has a plain name")
+}
+
+#[test]
+fn an_unknown_option_or_scenario_is_refused() {
+    refused(&["--quik"], &["--quik", "--quick"]);
+    refused(&["latencies"], &["latencies", "latency"]);
+}
+
+#[test]
+fn a_figure_out_of_range_is_refused() {
+    refused(&["--rate", "0"], &["'0'", "--rate", "from 1 to 200000", "queries per second"]);
+    refused(&["--rate=-5"], &["--rate", "from 1 to 200000"]);
+    refused(&["latency", "--rate", "fast"], &["'fast'", "from 1 to 200000"]);
+    refused(&["--rounds", "0"], &["--rounds", "from 1 to 1000"]);
+    refused(&["--input-limit", "0"], &["--input-limit", "MiB"]);
+    refused(&["--seed", "x"], &["--seed"]);
+}
+
+#[test]
+fn a_missing_folder_is_refused() {
+    refused(&["latency", "--input", "no/such/folder"], &["no/such/folder", "cannot be read", "--input DIR"]);
+}
+
+#[test]
+fn a_file_in_place_of_a_folder_is_refused() {
+    let folder = folder(&[("file.txt", b"text")]);
+    let file = folder.path().join("file.txt");
+    refused(&["latency", "--input", name(&file)], &["file.txt", "is not a folder", "--input DIR"]);
+}
+
+#[test]
+fn a_folder_without_text_is_refused() {
+    let empty = folder(&[]);
+    refused(&["--input", name(empty.path())], &["there is no text", name(empty.path()), "--input DIR"]);
+    let binary = folder(&[("image", b"\0\0"), ("nothing", b"")]);
+    refused(&["--input", name(binary.path())], &["there is no text", "1 binary"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_unreadable_folder_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder(&[("a.txt", b"text")]);
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o000)).expect("it is ours");
+    // The superuser may read it all the same; then there is nothing to refuse.
+    if fs::read_dir(folder.path()).is_err() {
+        refused(&["--input", name(folder.path())], &["cannot be read", "--input DIR"]);
+    }
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).expect("it is ours");
+}
+
+#[test]
+fn a_place_for_results_that_cannot_be_written_is_an_error_of_the_run() {
+    let folder = folder(&[("a.txt", b"some words here"), ("file", b"in the way")]);
+    let out = folder.path().join("file").join("results");
+    let output = bench(&["--rounds", "1", "--input", name(folder.path()), "--out", name(&out)]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("--out DIR"), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("| colibri "), "what was measured is shown all the same");
+}
+
+#[test]
+fn list_names_the_scenarios() {
+    let output = bench(&["list"]);
+    assert!(output.status.success());
+    assert!(text(&output.stdout).starts_with("latency    point queries beside"));
+}
+
+#[test]
+fn help_documents_exit_codes() {
+    let output = bench(&["--help"]);
+    assert!(output.status.success());
+    assert!(text(&output.stdout).contains("Exit codes: 0"));
+}
+
+#[test]
+fn a_small_run_prints_a_table_and_saves_all_files() {
+    let words: String = (0..20_000).map(|number| format!("word{} ", number % 5000)).collect();
+    let folder = folder(&[("a.txt", words.as_bytes()), ("latin1.txt", b"caf\xe9 noir")]);
+    let out = folder.path().join("target/results");
+    let arguments =
+        ["latency", "--rounds", "2", "--rate", "20000", "--input", name(folder.path()), "--out", name(&out)];
+    let output = bench(&arguments);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+
+    let printed = text(&output.stdout);
+    for word in [
+        "| without yields ",
+        "| tokio, yield every 64 words ",
+        "| colibri ",
+        "p99.9",
+        "no coordinated omission",
+        "not in UTF-8",
+    ] {
+        assert!(printed.contains(word), "no `{word}` in: {printed}");
+    }
+    assert!(!printed.contains('\x1b'), "no colours in a pipe: {printed}");
+    assert!(text(&output.stderr).contains("warning: Without yields the bulk job only takes"));
+    for file in
+        ["latency.json", "latency-without-yields.hgrm", "latency-tokio-64.hgrm", "latency-colibri.hgrm"]
+    {
+        assert!(out.join(file).is_file(), "{file} is missing");
+    }
+}

@@ -1,0 +1,222 @@
+//! What a task's handle does to it.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::task::Waker;
+
+use super::leftovers::Leftovers;
+use super::{Engine, id_of};
+use crate::event::Kind;
+use crate::local;
+use crate::priority::Priority;
+use crate::slot::{CANCELLED, DETACHED, EXTRAS, Failure, HIDDEN, NIL, Object, PAUSED, Slot, State, WOKEN};
+use crate::task::{TaskError, TaskId, TaskSnapshot, TaskState};
+use crate::unwind;
+
+impl Engine {
+    #[inline(always)]
+    pub(crate) fn find(&self, id: TaskId) -> Option<(u32, &Slot)> {
+        let (index, generation) = id.parts();
+        if index >= self.slots.length() {
+            return None;
+        }
+        let slot = self.slots.at(index);
+        (slot.generation.get() == generation && slot.state.get() != State::Vacant).then_some((index, slot))
+    }
+
+    pub(crate) fn cancel(&self, id: TaskId) {
+        if let Some((index, slot)) = self.find(id) {
+            self.end(index, slot, None);
+            self.tell();
+        }
+    }
+
+    /// The task's time is over.
+    pub(super) fn time_out(&self, index: u32, slot: &Slot) {
+        if slot.state.get() == State::Running
+            && let Some(extras) = self.extras.borrow_mut().get_mut(&index)
+        {
+            extras.timed_out = true;
+        }
+        self.end(index, slot, Some(TaskError::TimedOut));
+    }
+
+    /// Ends a task before it is finished; the running one at the end of its poll.
+    fn end(&self, index: u32, slot: &Slot, error: Option<TaskError>) {
+        match slot.state.get() {
+            State::Running => return slot.set(CANCELLED),
+            State::Ready => self.unlink(index, slot),
+            State::Idle => {}
+            State::Vacant | State::Done => return,
+        }
+        self.look_before_stamp();
+        let body = slot.body.take();
+        let failure =
+            error.filter(|_| !slot.is(DETACHED)).map(|error| -> Object { Box::pin(Failure(error)) });
+        let leftovers = self.finish(index, slot, failure, Kind::Cancelled);
+        unwind::contain(|| drop(body));
+        leftovers.settle();
+    }
+
+    pub(crate) fn pause(&self, id: TaskId) {
+        let Some((index, slot)) = self.find(id) else { return };
+        let state = slot.state.get();
+        if state == State::Done || slot.is(PAUSED) {
+            return;
+        }
+        slot.set(PAUSED);
+        self.paused.set(self.paused.get() + 1);
+        if state == State::Ready {
+            self.unlink(index, slot);
+            slot.set(WOKEN);
+        }
+        self.look_before_stamp();
+        self.note(Kind::Paused, index, slot);
+        self.tell();
+    }
+
+    pub(crate) fn resume(&self, id: TaskId) {
+        let Some((index, slot)) = self.find(id) else { return };
+        if slot.state.get() == State::Done || !slot.is(PAUSED) {
+            return;
+        }
+        slot.clear(PAUSED);
+        self.paused.set(self.paused.get() - 1);
+        self.look_before_stamp();
+        self.note(Kind::Resumed, index, slot);
+        if slot.state.get() == State::Idle && slot.is(WOKEN) {
+            slot.clear(WOKEN);
+            self.wake(index);
+        }
+        self.tell();
+        self.ask_host();
+    }
+
+    pub(crate) fn set_priority(&self, id: TaskId, class: Priority) {
+        let Some((index, slot)) = self.find(id) else { return };
+        if slot.state.get() == State::Done || self.own_class(index, slot) == class {
+            return;
+        }
+        self.set_own_class(index, slot, class);
+        self.note(Kind::Reprioritised, index, slot);
+        self.tell();
+    }
+
+    /// The handle is gone.
+    pub(crate) fn detach(&self, id: TaskId) {
+        let Some((index, slot)) = self.find(id) else { return };
+        if slot.joiner.get() != NIL {
+            // Nobody awaits it any more.
+            let joiner = self.take_joiner(index, slot);
+            unwind::contain(|| drop(joiner));
+        }
+        if slot.state.get() == State::Done {
+            let object = self.release(index, slot);
+            Leftovers { object, ..Leftovers::default() }.settle();
+        } else {
+            slot.set(DETACHED);
+        }
+    }
+
+    /// Takes a finished task's value or failure into `out`, and gives its slot back.
+    pub(crate) fn take<T: 'static>(&self, id: TaskId) -> Option<Result<T, TaskError>> {
+        let (index, slot) = self.find(id)?;
+        if slot.state.get() != State::Done {
+            return None;
+        }
+        let mut out = None::<T>;
+        let error = self.release(index, slot).and_then(|object| object.take(&mut out));
+        Some(out.ok_or(error.unwrap_or(TaskError::Cancelled)))
+    }
+
+    /// Notes who awaits the task.
+    pub(crate) fn set_joiner(&self, index: u32, slot: &Slot, waker: &Waker) {
+        if local::with(|local| local.is_own_waker(waker)) {
+            self.note_wait(index);
+        }
+        let waker = waker.clone();
+        let before = {
+            let mut joiners = self.joiners.borrow_mut();
+            if slot.joiner.get() == NIL {
+                let number = joiners.free.pop().unwrap_or_else(|| {
+                    joiners.wakers.push(None);
+                    (joiners.wakers.len() - 1) as u32
+                });
+                slot.joiner.set(number);
+            }
+            joiners.wakers[slot.joiner.get() as usize].replace(waker)
+        };
+        drop(before);
+    }
+
+    pub(super) fn take_joiner(&self, index: u32, slot: &Slot) -> Option<Waker> {
+        let number = slot.joiner.replace(NIL);
+        if number == NIL {
+            return None;
+        }
+        self.forget_waiter(index);
+        let mut joiners = self.joiners.borrow_mut();
+        joiners.free.push(number);
+        joiners.wakers[number as usize].take()
+    }
+
+    pub(crate) fn state(&self, id: TaskId) -> TaskState {
+        let Some((_, slot)) = self.find(id) else { return TaskState::Finished };
+        state_of(slot)
+    }
+
+    pub(crate) fn progress(&self, id: TaskId) -> Option<(u64, u64)> {
+        let (index, slot) = self.find(id)?;
+        if slot.is(EXTRAS) { self.extras.borrow().get(&index)?.progress } else { None }
+    }
+
+    /// Notes how far the running task is.
+    pub(crate) fn set_progress(&self, progress: (u64, u64)) {
+        let running = self.running.get();
+        if running != NIL {
+            self.slots.at(running).set(EXTRAS);
+            self.extras.borrow_mut().entry(running).or_default().progress = Some(progress);
+        }
+    }
+
+    /// All tasks that have not ended, in order of their places.
+    pub(crate) fn snapshot(&self) -> Vec<TaskSnapshot> {
+        (0..self.slots.length())
+            .map(|index| (index, self.slots.at(index)))
+            .filter(|(_, slot)| !matches!(slot.state.get(), State::Vacant | State::Done) && !slot.is(HIDDEN))
+            .map(|(index, slot)| {
+                let id = id_of(index, slot);
+                TaskSnapshot {
+                    id,
+                    name: self.name(id),
+                    priority: self.own_class(index, slot),
+                    state: state_of(slot),
+                    progress: self.progress(id),
+                }
+            })
+            .collect()
+    }
+
+    pub(crate) fn priority(&self, id: TaskId) -> Option<Priority> {
+        self.find(id).map(|(index, slot)| self.own_class(index, slot))
+    }
+
+    pub(crate) fn name(&self, id: TaskId) -> Option<String> {
+        let (index, slot) = self.find(id)?;
+        if !slot.is(EXTRAS) {
+            return None;
+        }
+        self.extras.borrow().get(&index)?.name.clone()
+    }
+}
+
+fn state_of(slot: &Slot) -> TaskState {
+    match slot.state.get() {
+        State::Done | State::Vacant => TaskState::Finished,
+        _ if slot.is(PAUSED) => TaskState::Paused,
+        State::Idle => TaskState::Waiting,
+        State::Ready => TaskState::Ready,
+        State::Running => TaskState::Running,
+    }
+}

@@ -1,0 +1,113 @@
+//! Lifting: a task whose handle is awaited runs in its waiter's class meanwhile, if that is the higher one.
+//!
+//! Without it a middle task keeps a low one from running while a high one waits for the low one. The lift is
+//! transitive, and ends when the handle is dropped, or when either task ends.
+
+use alloc::vec::Vec;
+
+use super::Engine;
+use crate::priority::Priority;
+use crate::slot::{EXTRAS, NIL, Slot, State};
+
+impl Engine {
+    /// The running task awaits `target`.
+    pub(super) fn note_wait(&self, target: u32) {
+        let waiter = self.running.get();
+        if waiter == NIL || waiter == target {
+            return;
+        }
+        if self.waits.borrow_mut().insert((waiter, target)) {
+            self.waiters.borrow_mut().insert(target, waiter);
+            self.relift(target);
+        }
+    }
+
+    /// Nobody awaits `target` any more, or it has ended.
+    pub(super) fn forget_waiter(&self, target: u32) {
+        let waiter = self.waiters.borrow_mut().remove(&target);
+        if let Some(waiter) = waiter {
+            self.waits.borrow_mut().remove(&(waiter, target));
+            self.relift(target);
+        }
+    }
+
+    /// `waiter` has ended: whom it awaited falls back.
+    pub(super) fn forget_waits(&self, waiter: u32) {
+        for target in self.awaited_by(waiter) {
+            self.forget_waiter(target);
+        }
+    }
+
+    fn awaited_by(&self, waiter: u32) -> Vec<u32> {
+        self.waits.borrow().range((waiter, 0)..=(waiter, NIL)).map(|&(_, target)| target).collect()
+    }
+
+    /// A task's own class, lifted or not.
+    pub(super) fn own_class(&self, index: u32, slot: &Slot) -> Priority {
+        if !slot.is(EXTRAS) {
+            return slot.class.get();
+        }
+        self.extras.borrow().get(&index).and_then(|extras| extras.own_class).unwrap_or(slot.class.get())
+    }
+
+    /// Puts `first`, and transitively whom it awaits, into the class that its own and its waiter's make. A list of its
+    /// own instead of recursion: a chain of waits may be long.
+    fn relift(&self, first: u32) {
+        let mut todo = Vec::from([first]);
+        while let Some(index) = todo.pop() {
+            let slot = self.slots.at(index);
+            if matches!(slot.state.get(), State::Vacant | State::Done) {
+                continue;
+            }
+            let own = self.own_class(index, slot);
+            let waiter = self.waiters.borrow().get(&index).copied();
+            let lifted = waiter.map_or(own, |waiter| own.min(self.slots.at(waiter).class.get()));
+            if lifted != own {
+                slot.set(EXTRAS);
+                self.extras.borrow_mut().entry(index).or_default().own_class = Some(own);
+            } else if slot.is(EXTRAS)
+                && let Some(extras) = self.extras.borrow_mut().get_mut(&index)
+            {
+                extras.own_class = None;
+            }
+            if lifted != slot.class.get() {
+                self.move_to_class(index, slot, lifted);
+                todo.extend(self.awaited_by(index));
+            }
+        }
+    }
+
+    /// Sets a task's own class.
+    pub(super) fn set_own_class(&self, index: u32, slot: &Slot, class: Priority) {
+        if let Some(extras) = self.extras.borrow_mut().get_mut(&index)
+            && extras.own_class.is_some()
+        {
+            extras.own_class = Some(class);
+        } else if slot.class.get() != class {
+            self.move_to_class(index, slot, class);
+        }
+        // Its waiter may lift it, and it lifts whom it awaits.
+        if self.waiters.borrow().contains_key(&index) {
+            self.relift(index);
+        }
+        for target in self.awaited_by(index) {
+            self.relift(target);
+        }
+    }
+
+    /// To the tail of `class`, if it is ready.
+    fn move_to_class(&self, index: u32, slot: &Slot, class: Priority) {
+        let ready = slot.state.get() == State::Ready;
+        if ready {
+            self.unlink(index, slot);
+        }
+        slot.class.set(class);
+        if ready {
+            self.look_before_stamp();
+            self.enqueue(index, slot);
+        }
+        if self.running.get() == index {
+            self.running_level.set(class);
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! The scheduler's inside: every transition of a task's life, each in one place.
+//!
+//! All fields are cells and all state is changed before user code runs; what is to be dropped or woken is collected
+//! and handed out. So whatever user code calls, it meets a consistent scheduler.
+
+mod handle;
+mod leftovers;
+mod life;
+mod lift;
+mod news;
+mod time;
+
+pub(crate) use self::life::Ended;
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::cell::{Cell, OnceCell, RefCell};
+use core::task::Waker;
+use core::time::Duration;
+
+use crate::activity::Activity;
+use crate::clock::Clock;
+use crate::event::{Events, Kind, TaskEvent};
+use crate::instant::{Instant, nanos};
+use crate::meter::UNLIMITED;
+use crate::priority::Priority;
+use crate::queue::{self, ReadyLists};
+use crate::remote::{Message, Remote};
+use crate::slot::{HIDDEN, NIL, NOWHERE, Slot, State};
+use crate::stats::Counters;
+use crate::table::Table;
+use crate::task::TaskId;
+use crate::timer::{Key, Timers};
+use crate::unwind;
+use crate::waker::Entry;
+
+/// The figures a scheduler is built with, in nanoseconds and microseconds.
+#[derive(Clone, Copy)]
+pub(crate) struct Figures {
+    pub(crate) quantum: u64,
+    pub(crate) upgrade_after_micros: u32,
+    pub(crate) max_tasks: usize,
+    /// Test mode: every check gives way.
+    pub(crate) always_yield: bool,
+    /// Test mode: who is next among equals is drawn from this seed, which is not zero.
+    pub(crate) shuffle: Option<u64>,
+}
+
+/// What few tasks have.
+#[derive(Default)]
+pub(crate) struct Extras {
+    pub(crate) name: Option<String>,
+    pub(crate) weight: Option<u32>,
+    /// Orders it among its class.
+    pub(crate) deadline: Option<u64>,
+    /// Keeps equal deadlines in the order of coming.
+    pub(crate) came: u64,
+    /// The timer of a delayed start.
+    pub(crate) start: Option<Key>,
+    /// The timer that ends it, and whether that has happened while it ran.
+    pub(crate) timeout: Option<Key>,
+    pub(crate) timed_out: bool,
+    /// Its own class, while it is lifted to its waiter's.
+    pub(crate) own_class: Option<Priority>,
+    /// How far it says it is.
+    pub(crate) progress: Option<(u64, u64)>,
+}
+
+/// The wakers of those who await a handle, beside the slots since few tasks are awaited while they run.
+#[derive(Default)]
+struct Joiners {
+    wakers: Vec<Option<Waker>>,
+    free: Vec<u32>,
+}
+
+pub(crate) struct Engine {
+    slots: Table<Slot>,
+    free: Cell<u32>,
+    ready: ReadyLists,
+    /// What the running task was lent as a waker; its own once it keeps a clone.
+    spare: Cell<u32>,
+    running: Cell<u32>,
+    running_level: Cell<Priority>,
+    /// The last look at the clock, in nanoseconds and in microseconds.
+    now: Cell<u64>,
+    now_micros: Cell<u32>,
+    /// A look happened since the last switch.
+    pub(crate) looked: Cell<bool>,
+    /// Polls to the next look, and between looks.
+    until_look: Cell<u32>,
+    stride: Cell<u32>,
+    next_due: Cell<u64>,
+    pub(crate) slice_end: Cell<u64>,
+    pub(crate) in_slice: Cell<bool>,
+    pub(crate) every_check: bool,
+    closed: Cell<bool>,
+    pub(crate) figures: Figures,
+    /// A slice's length, in nanoseconds, and what it follows.
+    pub(crate) slice: Cell<u64>,
+    pub(crate) slice_policy: Box<dyn Fn(Activity) -> Duration>,
+    pub(crate) remote: Arc<Remote>,
+    pub(crate) events: Events,
+    clock: Box<dyn Clock>,
+    headers: Table<OnceCell<Entry>>,
+    /// Headers whose task has ended while somebody may still hold a waker.
+    limbo: RefCell<VecDeque<u32>>,
+    joiners: RefCell<Joiners>,
+    extras: RefCell<BTreeMap<u32, Extras>>,
+    timers: RefCell<Timers>,
+    /// Who awaits whose handle, by waiter and by target.
+    waits: RefCell<BTreeSet<(u32, u32)>>,
+    waiters: RefCell<BTreeMap<u32, u32>>,
+    /// Numbers tasks with a deadline in the order of their coming.
+    came: Cell<u64>,
+    live: Cell<usize>,
+    paused: Cell<usize>,
+    pub(crate) counters: Counters,
+}
+
+impl Engine {
+    pub(crate) fn new(
+        figures: Figures,
+        slice_policy: Box<dyn Fn(Activity) -> Duration>,
+        clock: Box<dyn Clock>,
+        events: Events,
+    ) -> Self {
+        let now = clock.now().as_nanos();
+        Engine {
+            slots: Table::new(),
+            free: Cell::new(NIL),
+            ready: ReadyLists::new(figures.shuffle),
+            spare: Cell::new(NIL),
+            running: Cell::new(NIL),
+            running_level: Cell::new(Priority::Idle),
+            now: Cell::new(now),
+            now_micros: Cell::new((now / 1000) as u32),
+            looked: Cell::new(false),
+            until_look: Cell::new(1),
+            stride: Cell::new(1),
+            next_due: Cell::new(UNLIMITED),
+            slice_end: Cell::new(0),
+            in_slice: Cell::new(false),
+            every_check: clock.every_check(),
+            closed: Cell::new(false),
+            figures,
+            slice: Cell::new(nanos(slice_policy(Activity::default()))),
+            slice_policy,
+            remote: Arc::new(Remote::new()),
+            events,
+            clock,
+            headers: Table::new(),
+            limbo: RefCell::default(),
+            joiners: RefCell::default(),
+            extras: RefCell::default(),
+            timers: RefCell::new(Timers::new()),
+            waits: RefCell::default(),
+            waiters: RefCell::default(),
+            came: Cell::new(0),
+            live: Cell::new(0),
+            paused: Cell::new(0),
+            counters: Counters::default(),
+        }
+    }
+
+    /// What a waker compares to know that it is at home.
+    pub(crate) fn address(&self) -> *const () {
+        Arc::as_ptr(&self.remote).cast()
+    }
+
+    #[inline(always)]
+    pub(super) fn note(&self, kind: Kind, index: u32, slot: &Slot) {
+        if self.events.wanted() {
+            let place = slot.place.get();
+            let level = if place == NOWHERE { slot.class.get() } else { queue::level_of(place) };
+            self.note_at(kind, index, slot, level);
+        }
+    }
+
+    #[cold]
+    pub(super) fn note_at(&self, kind: Kind, index: u32, slot: &Slot, level: Priority) {
+        if !slot.is(HIDDEN) {
+            let id = id_of(index, slot);
+            let at = Instant::from_nanos(self.now.get());
+            let priority = self.own_class(index, slot);
+            self.events.note(kind, TaskEvent { id, priority, level, at });
+        }
+    }
+
+    /// Tells the observer what happened. Called where user code may run.
+    #[inline(always)]
+    pub(crate) fn tell(&self) {
+        if self.events.wanted() {
+            self.events.tell();
+        }
+    }
+
+    pub(crate) fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    pub(crate) fn ready_at(&self, level: Priority) -> usize {
+        self.ready.length(level)
+    }
+
+    /// Tasks that are not finished.
+    pub(crate) fn live(&self) -> usize {
+        self.live.get()
+    }
+
+    /// Whether any task could run again without a call from this thread: all are gone or hover.
+    pub(crate) fn all_stopped(&self) -> bool {
+        self.live.get() == self.paused.get()
+    }
+
+    pub(crate) fn timer_count(&self) -> usize {
+        self.timers.borrow().len()
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.get()
+    }
+
+    /// Asks the host for a turn, if there is something to do and it is not at it.
+    pub(crate) fn ask_host(&self) {
+        if !self.in_slice.get() && self.has_ready() {
+            self.remote.ask_host();
+        }
+    }
+
+    /// Cancels every task and takes no more. Destructors may call in; what they spawn is dropped.
+    pub(crate) fn shutdown(&self) {
+        self.closed.set(true);
+        let unread: Vec<Message> = self.remote.close();
+        unwind::contain(|| drop(unread));
+        for index in 0..self.slots.length() {
+            let slot = self.slots.at(index);
+            if matches!(slot.state.get(), State::Idle | State::Ready | State::Running) {
+                self.cancel(id_of(index, slot));
+            }
+        }
+        let timers = self.timers.borrow_mut().take();
+        self.next_due.set(UNLIMITED);
+        unwind::contain(|| drop(timers));
+    }
+}
+
+fn id_of(index: u32, slot: &Slot) -> TaskId {
+    TaskId::new(index, slot.generation.get())
+}
+
+/// A name for the type of `Rc<Engine>`'s owner count: dropped by the last user handle.
+pub(crate) struct Owner {
+    pub(crate) engine: Rc<Engine>,
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.engine.shutdown();
+    }
+}

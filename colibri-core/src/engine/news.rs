@@ -1,0 +1,149 @@
+//! What comes from outside the running task: wakes, messages, timers.
+
+use core::cell::OnceCell;
+
+use super::{Engine, id_of};
+use crate::meter::UNLIMITED;
+use crate::slot::NIL;
+use crate::sync::Ordering;
+use crate::task::TaskId;
+use crate::timer::{Key, Target};
+use crate::unwind;
+use crate::waker::{self, Entry};
+
+impl Engine {
+    #[inline(always)]
+    pub(super) fn entry(&self, number: u32) -> &Entry {
+        self.headers.at(number).get().expect("a header's number is in the table")
+    }
+
+    /// The spare header, lent to a task that has none.
+    #[inline(always)]
+    pub(super) fn lend_spare(&self, index: u32) -> &Entry {
+        if self.spare.get() == NIL {
+            self.spare.set(self.new_header());
+        }
+        let entry = self.entry(self.spare.get());
+        entry.header.slot.store(index, Ordering::Relaxed);
+        entry
+    }
+
+    /// A header that nobody knows, used again or new.
+    #[cold]
+    pub(super) fn new_header(&self) -> u32 {
+        let mut limbo = self.limbo.borrow_mut();
+        // Two looks a demand: headers whose wakers leaked cost their memory and no time.
+        for _ in 0..2 {
+            if let Some(number) = limbo.pop_front() {
+                if self.entry(number).is_unshared() {
+                    return number;
+                }
+                limbo.push_back(number);
+            }
+        }
+        let number = self.headers.grow(OnceCell::new).expect("fewer headers than tasks");
+        self.headers.at(number).get_or_init(|| Entry::new(self.remote.clone(), number));
+        number
+    }
+
+    pub(super) fn drop_header(&self, number: u32) {
+        if number != NIL {
+            self.entry(number).header.slot.store(NIL, Ordering::Relaxed);
+            self.limbo.borrow_mut().push_back(number);
+        }
+    }
+
+    /// Takes in what came from other threads: wakes first, then messages.
+    #[inline(always)]
+    pub(crate) fn take_news(&self) {
+        if self.remote.has_news() {
+            self.take_all_news();
+        }
+    }
+
+    #[cold]
+    pub(super) fn take_all_news(&self) {
+        waker::drain(
+            &self.remote.woken,
+            |number| self.entry(number).header.link(),
+            |number| self.wake(self.entry(number).header.slot.load(Ordering::Relaxed)),
+        );
+        let messages = self.remote.receive();
+        for message in messages {
+            unwind::contain(|| message(self));
+        }
+    }
+
+    pub(crate) fn add_timer(&self, due: u64, target: Target) -> Key {
+        let key = self.timers.borrow_mut().add(due, target);
+        self.next_due.set(self.next_due.get().min(due));
+        key
+    }
+
+    pub(crate) fn retarget_timer(&self, key: Key, target: Target) -> Result<Target, Target> {
+        self.timers.borrow_mut().set_target(key, target)
+    }
+
+    pub(crate) fn remove_timer(&self, key: Key) -> Option<Target> {
+        let mut timers = self.timers.borrow_mut();
+        let target = timers.remove(key);
+        self.next_due.set(timers.next_due().unwrap_or(UNLIMITED));
+        target
+    }
+
+    /// When the next timer is due.
+    pub(crate) fn next_due(&self) -> Option<u64> {
+        Some(self.next_due.get()).filter(|&due| due != UNLIMITED)
+    }
+
+    /// The running task, as what a timer wakes.
+    pub(crate) fn running_task(&self) -> Option<Target> {
+        let index = self.running.get();
+        (index != NIL).then(|| Target::Task(index, self.slots.at(index).generation.get()))
+    }
+
+    /// The running task's id.
+    pub(crate) fn running_id(&self) -> Option<TaskId> {
+        let index = self.running.get();
+        (index != NIL).then(|| id_of(index, self.slots.at(index)))
+    }
+
+    pub(crate) fn id_at(&self, index: u32) -> TaskId {
+        id_of(index, self.slots.at(index))
+    }
+
+    /// Wakes whom the timers due by the last look wake, in order of due time and making.
+    #[inline(always)]
+    pub(crate) fn fire_timers(&self) {
+        if self.now.get() >= self.next_due.get() {
+            self.fire_due_timers();
+        }
+    }
+
+    #[cold]
+    pub(super) fn fire_due_timers(&self) {
+        loop {
+            let target = {
+                let mut timers = self.timers.borrow_mut();
+                let target = timers.pop_due(self.now.get());
+                self.next_due.set(timers.next_due().unwrap_or(UNLIMITED));
+                target
+            };
+            match target {
+                None => return,
+                Some(Target::Task(index, generation)) => {
+                    if self.slots.at(index).generation.get() == generation {
+                        self.wake(index);
+                    }
+                }
+                Some(Target::End(index, generation)) => {
+                    let slot = self.slots.at(index);
+                    if slot.generation.get() == generation {
+                        self.time_out(index, slot);
+                    }
+                }
+                Some(Target::Waker(waker)) => unwind::contain(|| waker.wake()),
+            }
+        }
+    }
+}

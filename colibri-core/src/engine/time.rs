@@ -1,0 +1,156 @@
+//! Time in the engine: looks at the clock, what they charge, and what they say of the running task and of those that
+//! wait.
+
+use super::Engine;
+use crate::event::{Kind, YieldReason};
+use crate::meter::LOOK_INTERVAL_NANOS;
+use crate::priority::Priority;
+use crate::queue;
+use crate::slot::{CANCELLED, EXTRAS, NIL, PAUSED, Slot};
+
+/// The most switches between two looks at the clock. Each look costs 20 to 40 ns, a switch about 10; at 16 a look
+/// adds 2 ns to each. The stride starts at one in each slice and is doubled only while a look finds less than
+/// [`LOOK_INTERVAL_NANOS`] gone, so that tasks long enough to matter are timed one by one.
+const LONGEST_STRIDE_SWITCHES: u32 = 16;
+
+/// A stretch without a look after which the tasks that became ready in it get a new stamp: 1 ms, a five-hundredth of the
+/// wait after which a task is promoted, is the error that is left otherwise.
+const LONG_STRETCH_NANOS: u64 = 1_000_000;
+
+/// Promotions made at one look at most: a storm of them must not hold the thread, and since promoted tasks get every
+/// second pick at most, making them faster would help nobody.
+const PROMOTIONS_PER_LOOK: u32 = 64;
+
+impl Engine {
+    /// Reads the clock; never less than at the last look.
+    #[inline]
+    pub(crate) fn read_clock(&self) -> u64 {
+        self.clock.now().as_nanos().max(self.now.get())
+    }
+
+    /// The last look at the clock.
+    #[inline(always)]
+    pub(crate) fn now(&self) -> u64 {
+        self.now.get()
+    }
+
+    /// Notes a look at the clock; the time since the last one is charged to the running task.
+    #[inline]
+    pub(crate) fn look(&self, now: u64) {
+        let elapsed = now - self.now.replace(now);
+        let before = self.now_micros.replace((now / 1000) as u32);
+        if elapsed > LONG_STRETCH_NANOS && !self.every_check {
+            self.ready.restamp(&self.slots, before, self.now_micros.get());
+        }
+        self.looked.set(true);
+        let running = self.running.get();
+        if running != NIL {
+            let slot = self.slots.at(running);
+            let elapsed = u32::try_from(elapsed).unwrap_or(u32::MAX);
+            slot.used.set(slot.used.get().saturating_add(elapsed));
+        }
+    }
+
+    /// A task's turn, in nanoseconds.
+    #[inline(always)]
+    pub(super) fn quota(&self, index: u32, slot: &Slot) -> u64 {
+        if slot.is(EXTRAS) { self.weighted_quota(index) } else { self.figures.quantum }
+    }
+
+    #[cold]
+    pub(super) fn weighted_quota(&self, index: u32) -> u64 {
+        let weight = self.extras.borrow().get(&index).and_then(|extras| extras.weight).unwrap_or(1);
+        self.figures.quantum.saturating_mul(u64::from(weight))
+    }
+
+    /// At a look: must the running task give way, and why?
+    pub(crate) fn verdict(&self, now: u64) -> Option<YieldReason> {
+        self.look(now);
+        self.take_news();
+        self.fire_timers();
+        self.reason_to_give_way(now)
+    }
+
+    pub(crate) fn reason_to_give_way(&self, now: u64) -> Option<YieldReason> {
+        let running = self.running.get();
+        if running == NIL {
+            return None;
+        }
+        let slot = self.slots.at(running);
+        if slot.is(CANCELLED) || slot.is(PAUSED) {
+            return Some(YieldReason::Own);
+        }
+        let used = u64::from(slot.used.get()) + (now - self.now.get());
+        // First, since a task without any quantum left has nothing to keep at the head of its class.
+        if used >= self.quota(running, slot) {
+            return Some(YieldReason::Quantum);
+        }
+        if self.remote.is_yield_requested() {
+            return Some(YieldReason::Host);
+        }
+        if now >= self.slice_end.get() {
+            return Some(YieldReason::Slice);
+        }
+        self.ready.any_above(self.running_level.get()).then_some(YieldReason::Preempted)
+    }
+
+    /// Looks at the clock after a poll, every so many polls; what passed is charged to the task that ran last.
+    #[inline(always)]
+    pub(super) fn look_after_poll(&self) {
+        let left = self.until_look.get() - 1;
+        self.until_look.set(left);
+        if left == 0 {
+            self.look_after_stride();
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn look_after_stride(&self) {
+        let before = self.now.get();
+        let now = self.read_clock();
+        self.look(now);
+        if now - before >= LOOK_INTERVAL_NANOS || self.every_check {
+            self.stride.set(1);
+        } else {
+            self.stride.set((self.stride.get() * 2).min(LONGEST_STRIDE_SWITCHES));
+        }
+        self.until_look.set(self.stride.get());
+    }
+
+    /// Looks after each poll again, until polls turn out to be short.
+    pub(crate) fn time_each_switch(&self) {
+        self.stride.set(1);
+        self.until_look.set(1);
+    }
+
+    /// Raises the tasks that have been ready for too long, in order, each by one level.
+    #[inline]
+    pub(crate) fn promote_overdue(&self) {
+        for level in [Priority::Normal, Priority::Idle] {
+            if self.ready.any_at(level) {
+                self.promote_from(level);
+            }
+        }
+        if self.ready.any_with_deadline(Priority::Immediate) {
+            self.promote_from(Priority::Immediate);
+        }
+    }
+
+    pub(super) fn promote_from(&self, level: Priority) {
+        // Above Immediate there is nothing; but there those without a deadline may wait for those with one.
+        let above = level.above().unwrap_or(level);
+        let now = self.now_micros.get();
+        for _ in 0..PROMOTIONS_PER_LOOK {
+            let Some((index, slot)) =
+                self.ready.overdue(&self.slots, level, now, self.figures.upgrade_after_micros)
+            else {
+                return;
+            };
+            self.unlink(index, slot);
+            slot.since.set(now);
+            self.ready.push_back(&self.slots, index, slot, above, queue::Kind::Promoted);
+            self.counters.promoted(slot.class.get());
+            self.note(Kind::Promoted, index, slot);
+        }
+    }
+}

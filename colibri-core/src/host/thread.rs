@@ -1,0 +1,117 @@
+//! The host that is a whole thread: it parks when nothing is ready.
+
+use alloc::rc::Rc;
+use core::cell::Cell;
+use core::future::{Future, poll_fn};
+use core::pin::pin;
+use core::task::{Context, Poll, Waker};
+use core::time::Duration;
+
+use crate::engine::Engine;
+use crate::local::Enter;
+use crate::priority::Priority;
+use crate::scheduler::{Scheduler, spawn_on};
+use crate::slice::SliceReport;
+use crate::slot::HIDDEN;
+
+/// How long a thread is parked at most while a clock that is not the system's goes on elsewhere, on another thread
+/// for example: it can not be waited for, only looked at.
+const LONGEST_PARK_ON_FOREIGN_CLOCK: Duration = Duration::from_millis(1);
+
+impl Scheduler {
+    /// Hands the thread over: runs tasks, and parks when nothing is ready.
+    ///
+    /// It returns when nothing can become ready any more: every task has ended or hovers, and no
+    /// [`Spawner`](crate::Spawner) is left; or when the scheduler is shut down.
+    ///
+    /// # Panics
+    ///
+    /// When a task calls it on its own scheduler.
+    pub fn run(&self) {
+        let engine = self.engine();
+        loop {
+            let report = self.run_slice();
+            if engine.is_closed() {
+                return;
+            }
+            if !report.work_left {
+                if engine.all_stopped() && !engine.remote.has_spawners() && !engine.remote.has_news() {
+                    return;
+                }
+                park(engine, &report);
+            }
+        }
+    }
+
+    /// Runs `future`, and the scheduler's tasks beside it, until `future` is done; parks when nothing is ready.
+    ///
+    /// `future` runs as an Immediate task does. It need not be `'static`.
+    ///
+    /// # Panics
+    ///
+    /// When `future` panics. When a task calls it on its own scheduler: await the future there, or the handle of a
+    /// task that runs it. A `block_on` of another scheduler is allowed anywhere.
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        let engine = self.engine();
+        assert!(
+            !engine.in_slice.get(),
+            "block_on was called by a task of the same scheduler, which could never finish: await the future \
+             instead, or spawn it and await its handle"
+        );
+        let mut future = pin!(future);
+        let turn = Rc::new(Turn::default());
+        let stand_in =
+            spawn_on(engine, Priority::Immediate, HIDDEN, None, stand_in(turn.clone())).cancel_on_drop();
+        loop {
+            let report = self.run_slice();
+            if let Some(waker) = turn.due.take() {
+                let polled = {
+                    let _enter = Enter::new(engine);
+                    engine.poll_for_host(stand_in.id(), || {
+                        future.as_mut().poll(&mut Context::from_waker(&waker))
+                    })
+                };
+                if let Poll::Ready(output) = polled {
+                    return output;
+                }
+                continue;
+            }
+            assert!(
+                !engine.is_closed(),
+                "the scheduler was shut down before the future that block_on waits for was done"
+            );
+            if !report.work_left {
+                park(engine, &report);
+            }
+        }
+    }
+}
+
+/// Set when it is the turn of `block_on`'s future, with the waker to poll it with.
+#[derive(Default)]
+struct Turn {
+    due: Cell<Option<Waker>>,
+}
+
+/// A task in the place of `block_on`'s future, which is not `'static` and cannot be one: it has the turns of an
+/// Immediate task, and ends the slice when one comes.
+async fn stand_in(turn: Rc<Turn>) {
+    poll_fn(|context| {
+        turn.due.set(Some(context.waker().clone()));
+        crate::local::with_current(|engine| engine.remote.request_yield());
+        Poll::<()>::Pending
+    })
+    .await;
+}
+
+/// Parks this thread until something is ready.
+fn park(engine: &Engine, report: &SliceReport) {
+    let until_timer =
+        report.next_timer.map(|due| Duration::from_nanos(due.as_nanos().saturating_sub(engine.read_clock())));
+    let timeout = if engine.every_check {
+        Some(until_timer.unwrap_or(LONGEST_PARK_ON_FOREIGN_CLOCK).min(LONGEST_PARK_ON_FOREIGN_CLOCK))
+    } else {
+        until_timer
+    };
+    engine.remote.park(timeout);
+}

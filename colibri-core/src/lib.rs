@@ -1,0 +1,152 @@
+//! Long computations as good citizens of a thread that must stay responsive.
+//!
+//! A UI or game loop, a single-threaded server, a firmware loop: each has one thread that must answer at once, and
+//! work that takes long. This crate lets such work stop at any loop iteration, and runs it in classes and time slices
+//! so that nobody starves.
+//!
+//! # A function that can stop
+//!
+//! The attribute [`#[cooperative]`](macro@cooperative) turns an ordinary function with loops into one that returns a
+//! future: a state machine that can stop at any iteration.
+//!
+//! ```
+//! use colibri_core::cooperative;
+//!
+//! #[cooperative]
+//! fn sum_of_squares(limit: u64) -> u64 {
+//!     let mut sum = 0;
+//!     for n in 0..limit {
+//!         sum += n * n;
+//!     }
+//!     sum
+//! }
+//! # let _ = sum_of_squares(1);
+//! ```
+//!
+//! # A budget that makes it stop
+//!
+//! Each iteration is a *check* against the [`Budget`] in force: a time, a number of checks, or what a scheduler says.
+//! Checks are counted in a register; the clock is read about every 20 µs. The future is an ordinary one, on any
+//! executor: where nobody has set a budget it gives way every 0.5 ms.
+//!
+//! ```
+//! # use colibri_core::{Budget, cooperative, with_budget};
+//! # use std::{pin::pin, task::{Context, Waker}};
+//! # #[cooperative]
+//! # fn sum_of_squares(limit: u64) -> u64 { let mut sum = 0; for n in 0..limit { sum += n * n; } sum }
+//! let mut future = pin!(sum_of_squares(10));
+//! let mut context = Context::from_waker(Waker::noop());
+//! // Four iterations pass, the fifth gives way.
+//! assert!(with_budget(Budget::checks(4), || future.as_mut().poll(&mut context)).is_pending());
+//! assert!(future.as_mut().poll(&mut context).is_ready());
+//! ```
+//!
+//! # A scheduler that decides
+//!
+//! A [`Scheduler`] runs tasks in three classes ([`Priority`]), each in turns of a quantum, in slices between which the
+//! host has its thread. [`Task`] is the handle: a future of the output that can also cancel, pause and resume.
+//!
+//! ```
+//! # use colibri_core::{Priority, Scheduler, cooperative};
+//! # #[cooperative]
+//! # fn sum_of_squares(limit: u64) -> u64 { let mut sum = 0; for n in 0..limit { sum += n * n; } sum }
+//! let scheduler = Scheduler::new();
+//! let report = scheduler.spawn(Priority::Idle, sum_of_squares(100_000));
+//! loop {
+//!     // Here a host handles its input, ...
+//!     let slice = scheduler.run_slice();
+//!     // ... and here it draws.
+//!     if !slice.work_left {
+//!         break;
+//!     }
+//! }
+//! assert!(report.is_finished());
+//! ```
+//!
+//! # What it promises
+//!
+//! Classes are strict. Equals get equal shares: what a task overdraws is taken from its next turn. And nobody starves:
+//! with N ready tasks, the quantum q, the longest gap d between two checkpoints, the cost c of a switch and the time A
+//! after which a waiting task rises a class ([`Builder::upgrade_after`]), a ready task waits at most
+//!
+//! > 2 (A + q + d) + 2 N (q + d + c)
+//!
+//! while the host gives slices without a break. "Rises after 500 ms" is not "runs after 500 ms".
+//!
+//! A slice is overdrawn by at most the longest gap between two checkpoints, plus the 20 µs between two looks at the
+//! clock.
+//!
+//! # Features
+//!
+//! | feature | default | what |
+//! | --- | --- | --- |
+//! | `std` | yes | the system's clock, threads, panic isolation; today the crate needs it |
+//! | `macros` | yes | the attribute |
+
+#[cfg(not(feature = "std"))]
+compile_error!("colibri-core needs its feature `std` for now: enable it, or leave the default features on");
+
+extern crate alloc;
+
+// In the order in which work flows: a future meets its budget, becomes a task, is queued, gets its slice, and is
+// stopped for the host.
+#[doc(hidden)]
+#[path = "rt.rs"]
+pub mod __private;
+mod budget;
+mod checkpoint;
+mod local;
+mod meter;
+
+mod clock;
+mod instant;
+mod interval;
+mod priority;
+mod queue;
+mod remote;
+mod slot;
+mod table;
+mod task;
+mod timer;
+mod waker;
+
+mod activity;
+mod engine;
+mod host;
+mod latest;
+mod scheduler;
+mod slice;
+mod spawner;
+
+mod event;
+#[cfg(all(test, colibri_loom))]
+mod model;
+mod stats;
+mod sync;
+mod unwind;
+
+use self::__private as rt;
+
+pub use activity::Activity;
+pub use budget::{Budget, should_yield, with_budget};
+pub use checkpoint::{Checkpoint, YieldNow, checkpoint, uninterrupted, yield_now};
+pub use clock::{Clock, ManualClock, SystemClock};
+/// Turns a function with loops into one that returns a future which can stop at any iteration.
+#[cfg(feature = "macros")]
+pub use colibri_macros::cooperative;
+pub use event::{Observer, TaskEvent, YieldReason};
+pub use instant::Instant;
+pub use interval::{Interval, MissedTick, interval};
+pub use latest::Latest;
+pub use priority::Priority;
+pub use scheduler::{Builder, Scheduler, Step, TaskBuilder, TaskInfo, current, set_progress, spawn};
+pub use slice::{DEFAULT_QUANTUM, DEFAULT_SLICE, DEFAULT_UPGRADE_AFTER, SliceReport};
+pub use spawner::{SpawnError, Spawner};
+pub use stats::{ClassStats, Stats};
+pub use task::{Task, TaskError, TaskId, TaskSnapshot, TaskState};
+pub use timer::{Sleep, sleep, sleep_until, timeout};
+
+/// The README's programs, run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -1,0 +1,385 @@
+//! The meter: how many more checks may pass before somebody must look at the clock.
+//!
+//! A running function counts its checks down in a register ("fuel"). Only when the fuel is gone does it come here,
+//! about every 20 µs: the clock is read, the next grant is fitted to what the last one took, and the budget and the
+//! scheduler are asked whether the task may go on. Where somebody counts, because of `Budget::checks` or a clock
+//! that wants each check, every grant is one.
+
+use core::cell::Cell;
+
+use crate::local::{self, Local};
+use crate::rt::Site;
+
+/// The time between two looks at the clock that the grants aim at, in nanoseconds.
+///
+/// A look costs 20 to 40 ns, so that 20 µs keep its share at 0.2 %, and a budget is overdrawn by half of it on
+/// average: far below the shortest latency target (16 ms) and below the cost of waking a thread (50 µs).
+pub(crate) const LOOK_INTERVAL_NANOS: u64 = 20_000;
+
+/// The first grant of a function, in checks: at 300 ns an iteration it fits [`LOOK_INTERVAL_NANOS`], and a lighter
+/// loop doubles its way up within a few looks.
+pub(crate) const FIRST_GRANT_CHECKS: u32 = 64;
+
+/// The smallest and largest grant, in checks. Sixteen iterations that each take longer than a µs are seldom; 2^20
+/// of the shortest (0.3 ns) take 0.3 ms, the most that a loop which turns heavy without warning can hide.
+pub(crate) const GRANT_RANGE_CHECKS: (u32, u32) = (1, 1 << 20);
+
+/// How long a function runs per poll on an executor that sets no budget, in nanoseconds: 0.5 ms, as Seastar's
+/// task quota.
+pub(crate) const FOREIGN_BUDGET_NANOS: u64 = 500_000;
+
+/// No limit: of a deadline, or of the number of checks.
+pub(crate) const UNLIMITED: u64 = u64::MAX;
+
+/// A budget is open.
+const OPEN: u8 = 1;
+/// The poll belongs to a scheduler on this thread, which must be asked.
+const SCHEDULED: u8 = 2;
+/// The clock wants every check.
+const EVERY_CHECK: u8 = 4;
+/// Inside `uninterrupted`: nothing gives way.
+const UNINTERRUPTED: u8 = 8;
+/// The budget is over, and stays so until the next poll.
+const OVER: u8 = 16;
+/// The deadline starts at the first look (`quota` after it): a poll that never checks then reads no clock.
+const LAZY: u8 = 32;
+
+/// One thread's meter. All of it is saved and put back when budgets nest.
+pub(crate) struct Meter {
+    /// Checks that may pass before the next look. A running function takes it out and puts the rest back.
+    pub(crate) fuel: Cell<i64>,
+    /// What the last look granted.
+    granted: Cell<i64>,
+    /// When the last look was.
+    last: Cell<u64>,
+    /// When the budget's own time ends. A scheduler's slice and quantum are not in here: it is asked at each look.
+    deadline: Cell<u64>,
+    /// Checks left in the budget.
+    checks: Cell<u64>,
+    /// With `LAZY`: the length of the budget's time.
+    quota: Cell<u64>,
+    /// The running function's learned grant.
+    pub(crate) grant: Cell<u32>,
+    /// Counts looks, so that a scope can tell whether one happened inside it.
+    looks: Cell<u32>,
+    mode: Cell<u8>,
+    /// The loop at which the last look happened.
+    pub(crate) site: Cell<Option<&'static Site>>,
+}
+
+/// A meter's contents, while another budget is in force.
+#[derive(Clone, Copy)]
+pub(crate) struct Saved {
+    fuel: i64,
+    granted: i64,
+    last: u64,
+    deadline: u64,
+    checks: u64,
+    quota: u64,
+    grant: u32,
+    mode: u8,
+    site: Option<&'static Site>,
+}
+
+impl Meter {
+    pub(crate) const fn new() -> Self {
+        Meter {
+            fuel: Cell::new(0),
+            granted: Cell::new(0),
+            last: Cell::new(0),
+            deadline: Cell::new(UNLIMITED),
+            checks: Cell::new(UNLIMITED),
+            quota: Cell::new(UNLIMITED),
+            grant: Cell::new(FIRST_GRANT_CHECKS),
+            looks: Cell::new(0),
+            mode: Cell::new(0),
+            site: Cell::new(None),
+        }
+    }
+
+    pub(crate) fn save(&self) -> Saved {
+        Saved {
+            fuel: self.fuel.get(),
+            granted: self.granted.get(),
+            last: self.last.get(),
+            deadline: self.deadline.get(),
+            checks: self.checks.get(),
+            quota: self.quota.get(),
+            grant: self.grant.get(),
+            mode: self.mode.get(),
+            site: self.site.get(),
+        }
+    }
+
+    pub(crate) fn restore(&self, saved: Saved) {
+        self.fuel.set(saved.fuel);
+        self.granted.set(saved.granted);
+        self.last.set(saved.last);
+        self.deadline.set(saved.deadline);
+        self.checks.set(saved.checks);
+        self.quota.set(saved.quota);
+        self.grant.set(saved.grant);
+        self.mode.set(saved.mode);
+        self.site.set(saved.site);
+    }
+
+    /// Opens the budget of one poll by a scheduler, which says at each look whether the task may go on. There is no
+    /// fuel yet, so that the first check looks.
+    #[inline(always)]
+    pub(crate) fn open_scheduled(&self, now: u64, every_check: bool, checks: u64) {
+        self.fuel.set(0);
+        self.granted.set(0);
+        self.last.set(now);
+        self.deadline.set(UNLIMITED);
+        self.checks.set(checks);
+        self.mode.set(OPEN | SCHEDULED | if every_check { EVERY_CHECK } else { 0 });
+    }
+
+    /// Opens a budget inside whatever is open: the tighter limit wins. `close` undoes it.
+    pub(crate) fn open(&self, time: Option<u64>, checks: u64) -> Saved {
+        let saved = self.save();
+        let outer = self.mode.get();
+        let mut mode = (outer & (SCHEDULED | EVERY_CHECK | UNINTERRUPTED)) | OPEN;
+        if outer & OPEN == 0 {
+            self.deadline.set(UNLIMITED);
+            self.checks.set(UNLIMITED);
+        } else if outer & LAZY != 0 {
+            mode |= LAZY;
+        }
+        if let Some(time) = time {
+            let deadline = self.read_clock(outer).saturating_add(time);
+            if mode & LAZY != 0 {
+                // The outer time has not begun: it ends `quota` from now at the earliest, so compare lengths.
+                self.quota.set(self.quota.get().min(time));
+            } else {
+                self.deadline.set(self.deadline.get().min(deadline));
+            }
+        }
+        self.checks.set(self.checks.get().min(checks));
+        self.fuel.set(0);
+        self.granted.set(0);
+        self.mode.set(mode);
+        saved
+    }
+
+    /// Opens the budget of one poll on an executor that has none: `quota` from the first look on.
+    #[inline]
+    pub(crate) fn open_foreign(&self, quota: u64, checks: u64) -> Saved {
+        let saved = self.save();
+        self.fuel.set(0);
+        self.granted.set(0);
+        self.deadline.set(UNLIMITED);
+        self.quota.set(quota);
+        self.checks.set(checks);
+        self.mode.set(OPEN | LAZY);
+        saved
+    }
+
+    /// Ends what `open` began. What was counted inside counts outside as well.
+    pub(crate) fn close(&self, saved: Saved, opened_with: u64) {
+        let left = self.checks.get();
+        self.restore(saved);
+        if saved.mode & OPEN != 0 && saved.checks != UNLIMITED {
+            // `opened_with` is the tighter of the two, so that the difference is what passed inside.
+            let passed = opened_with.min(saved.checks) - left;
+            self.checks.set(saved.checks - passed);
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_open(&self) -> bool {
+        self.mode.get() & OPEN != 0
+    }
+
+    /// Enters a function that has learned the grant `grant`: the caller's fuel was measured in the caller's
+    /// iterations, which may be far lighter.
+    #[inline(always)]
+    pub(crate) fn enter_function(&self, grant: u32) -> Outer {
+        let outer =
+            Outer { grant: self.grant.replace(grant), fuel: self.fuel.get(), looks: self.looks.get() };
+        self.fuel.set(outer.fuel.min(i64::from(grant)));
+        outer
+    }
+
+    /// Leaves it, and says what it has learned.
+    #[inline(always)]
+    pub(crate) fn leave_function(&self, outer: Outer, entered_with: u32) -> u32 {
+        let learned = self.grant.replace(outer.grant);
+        let left = self.fuel.get();
+        if self.looks.get() == outer.looks {
+            self.fuel.set(outer.fuel - (outer.fuel.min(i64::from(entered_with)) - left));
+        } else if left > i64::from(outer.grant) {
+            self.granted.set(self.granted.get() - (left - i64::from(outer.grant)));
+            self.fuel.set(i64::from(outer.grant));
+        }
+        learned
+    }
+
+    /// Sets whether nothing gives way, and returns what was set before.
+    pub(crate) fn set_uninterrupted(&self, on: bool) -> bool {
+        let mode = self.mode.get();
+        self.mode.set(if on { mode | UNINTERRUPTED } else { mode & !UNINTERRUPTED });
+        mode & UNINTERRUPTED != 0
+    }
+
+    /// Whether the budget is over, without changing it.
+    pub(crate) fn is_over(&self) -> bool {
+        let mode = self.mode.get();
+        if mode & OPEN == 0 || mode & UNINTERRUPTED != 0 {
+            return false;
+        }
+        if mode & OVER != 0 || self.checks.get() == 0 {
+            return true;
+        }
+        if mode & SCHEDULED != 0 {
+            let Some(engine) = local::current() else { return false };
+            let now = engine.read_clock();
+            return now >= self.deadline.get() || engine.reason_to_give_way(now).is_some();
+        }
+        mode & LAZY == 0 && self.deadline.get() != UNLIMITED && self.read_clock(mode) >= self.deadline.get()
+    }
+
+    /// The fuel is gone: may the task go on? New fuel, or `None` if it must give way.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn check(&self, local: &Local, site: Option<&'static Site>) -> Option<i64> {
+        let mode = self.mode.get();
+        if site.is_some() {
+            self.site.set(site);
+        }
+        if mode & UNINTERRUPTED != 0 {
+            return Some(self.look(mode, self.read_clock(mode)));
+        }
+        if mode & OVER != 0 {
+            return None;
+        }
+        let checks = self.checks.get();
+        if checks != UNLIMITED {
+            if checks == 0 {
+                self.mode.set(mode | OVER);
+                return None;
+            }
+            self.checks.set(checks - 1);
+        }
+        if mode & OPEN == 0 {
+            return self.check_without_budget();
+        }
+        if mode & SCHEDULED != 0 {
+            return self.check_scheduled(local, mode);
+        }
+        if mode & LAZY == 0 && self.deadline.get() == UNLIMITED {
+            // Only checks are limited, or nothing is: no clock is needed.
+            return Some(self.grant_of(if checks == UNLIMITED {
+                i64::from(GRANT_RANGE_CHECKS.1)
+            } else {
+                1
+            }));
+        }
+        let now = self.read_clock(mode);
+        if mode & LAZY != 0 {
+            self.deadline.set(now.saturating_add(self.quota.get()));
+            self.last.set(now);
+            self.mode.set(mode & !LAZY);
+        } else if now >= self.deadline.get() {
+            self.mode.set(mode | OVER);
+            return None;
+        }
+        Some(self.look(mode, now))
+    }
+
+    fn check_scheduled(&self, local: &Local, mode: u8) -> Option<i64> {
+        let engine = local::current()?;
+        let now = engine.read_clock();
+        let reason = engine.verdict(now);
+        // A budget inside the task's own poll may end before the scheduler's time does.
+        if reason.is_some() || now >= self.deadline.get() {
+            local.reason.set(reason);
+            self.mode.set(mode | OVER);
+            return None;
+        }
+        Some(self.look(mode, now))
+    }
+
+    /// `checkpoint()` in a hand-written future on an executor without budgets: nobody tells when a poll ends, so the
+    /// thread's time is cut in stretches of [`FOREIGN_BUDGET_NANOS`]. The worst is one needless turn of the executor.
+    fn check_without_budget(&self) -> Option<i64> {
+        let now = self.read_clock(0);
+        if now >= self.deadline.get() {
+            self.deadline.set(UNLIMITED);
+            return None;
+        }
+        if self.deadline.get() == UNLIMITED {
+            self.deadline.set(now.saturating_add(FOREIGN_BUDGET_NANOS));
+            self.last.set(now);
+            self.granted.set(0);
+        }
+        Some(self.look(0, now))
+    }
+
+    /// The task was polled again after it gave way at a check: it gets past that check whatever the budget says, so
+    /// that every budget makes progress.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn resume(&self) -> i64 {
+        let mode = self.mode.get();
+        if self.counts(mode) || mode & OVER != 0 {
+            return self.grant_of(1);
+        }
+        let now = self.read_clock(mode);
+        if mode & LAZY != 0 {
+            self.deadline.set(now.saturating_add(self.quota.get()));
+            self.mode.set(mode & !LAZY);
+        } else if mode & OPEN == 0 {
+            self.deadline.set(now.saturating_add(FOREIGN_BUDGET_NANOS));
+        }
+        self.last.set(now);
+        self.grant_of(i64::from(self.grant.get()))
+    }
+
+    /// Notes a look at the clock and fits the grant to what the last one took.
+    fn look(&self, mode: u8, now: u64) -> i64 {
+        if self.counts(mode) {
+            self.last.set(now);
+            return self.grant_of(1);
+        }
+        let used = self.granted.get() - self.fuel.get().min(0);
+        if used > 0 {
+            let elapsed = now.saturating_sub(self.last.get()).max(1);
+            let fitting = (used as u64).saturating_mul(LOOK_INTERVAL_NANOS) / elapsed;
+            let old = self.grant.get();
+            let (smallest, largest) = GRANT_RANGE_CHECKS;
+            // At most doubled, so that one quick stretch does not hide a slow one; cut at once.
+            let grant = fitting.clamp(u64::from(old / 8), u64::from(old) * 2);
+            self.grant.set((grant as u32).clamp(smallest, largest));
+        }
+        self.last.set(now);
+        self.grant_of(i64::from(self.grant.get()))
+    }
+
+    fn grant_of(&self, fuel: i64) -> i64 {
+        self.looks.set(self.looks.get().wrapping_add(1));
+        self.granted.set(fuel);
+        fuel
+    }
+
+    /// Whether every grant is one.
+    fn counts(&self, mode: u8) -> bool {
+        mode & EVERY_CHECK != 0 || self.checks.get() != UNLIMITED
+    }
+
+    fn read_clock(&self, mode: u8) -> u64 {
+        if mode & SCHEDULED != 0
+            && let Some(engine) = local::current()
+        {
+            return engine.read_clock();
+        }
+        crate::clock::system_now().as_nanos()
+    }
+}
+
+/// The caller's side of a function's scope.
+pub(crate) struct Outer {
+    grant: u32,
+    fuel: i64,
+    looks: u32,
+}

@@ -1,0 +1,346 @@
+//! The ready lists: who runs next.
+//!
+//! Four lists a level, linked by index through the slots, so that joining, leaving and picking are O(1) and no stale
+//! entry is ever in one:
+//!
+//! - *front*: tasks that were stopped by the slice's end, a higher class or the host, with the rest of their quantum;
+//!   the last one stopped is first.
+//! - *deadline*: tasks with a deadline, in the order in which they came; a tree beside the list says which is due first.
+//! - *ready*: the round robin.
+//! - *promoted*: tasks of lower classes that waited too long.
+//!
+//! A word has one bit a list, in order of level, so that a pick needs no search.
+
+use alloc::collections::BTreeMap;
+use core::cell::{Cell, RefCell};
+
+use crate::priority::Priority;
+use crate::slot::{NIL, NOWHERE, Slot, State};
+use crate::table::Table;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Front = 0,
+    Deadline = 1,
+    Ready = 2,
+    Promoted = 3,
+}
+
+const KINDS: usize = 4;
+
+/// Among how many of a list's first entries the shuffle mode draws.
+const SHUFFLE_DEPTH: u32 = 64;
+
+struct List {
+    head: Cell<u32>,
+    tail: Cell<u32>,
+    length: Cell<u32>,
+}
+
+pub(crate) struct ReadyLists {
+    lists: [List; 16],
+    /// One bit a list that is not empty.
+    occupied: Cell<u16>,
+    /// One bit a level whose last pick was a promoted task.
+    promoted_last: Cell<u8>,
+    /// Tasks of the deadline lists, the earliest first. Only who uses deadlines pays for it.
+    deadlines: RefCell<BTreeMap<(Priority, Deadline), u32>>,
+    /// Draws among equals instead of taking the first: the shuffle test mode.
+    shuffle: Cell<Option<u64>>,
+}
+
+/// A deadline in nanoseconds, and a number that keeps equal ones in the order of their coming.
+pub(crate) type Deadline = (u64, u64);
+
+fn place(level: Priority, kind: Kind) -> u8 {
+    (level as usize * KINDS + kind as usize) as u8
+}
+
+pub(crate) fn level_of(place: u8) -> Priority {
+    Priority::at(u32::from(place) / KINDS as u32)
+}
+
+impl ReadyLists {
+    pub(crate) fn new(shuffle: Option<u64>) -> Self {
+        ReadyLists {
+            lists: core::array::from_fn(|_| List {
+                head: Cell::new(NIL),
+                tail: Cell::new(NIL),
+                length: Cell::new(0),
+            }),
+            occupied: Cell::new(0),
+            promoted_last: Cell::new(0),
+            deadlines: RefCell::default(),
+            shuffle: Cell::new(shuffle),
+        }
+    }
+
+    #[inline(always)]
+    fn list(&self, place: u8) -> &List {
+        &self.lists[place as usize & 15]
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.occupied.get() == 0
+    }
+
+    /// Whether anything is ready at a level above `level`.
+    #[inline(always)]
+    pub(crate) fn any_above(&self, level: Priority) -> bool {
+        self.occupied.get() & ((1 << (level as usize * KINDS)) - 1) != 0
+    }
+
+    /// Whether anything is ready at `level`.
+    #[inline(always)]
+    pub(crate) fn any_at(&self, level: Priority) -> bool {
+        self.occupied.get() >> (level as usize * KINDS) & 0b1111 != 0
+    }
+
+    /// Whether tasks with a deadline are ready at `level`, before others.
+    pub(crate) fn any_with_deadline(&self, level: Priority) -> bool {
+        self.occupied.get() >> place(level, Kind::Deadline) & 1 != 0
+    }
+
+    /// Tasks ready at `level`.
+    pub(crate) fn length(&self, level: Priority) -> usize {
+        let first = level as usize * KINDS;
+        self.lists[first..first + KINDS].iter().map(|list| list.length.get() as usize).sum()
+    }
+
+    #[inline(always)]
+    pub(crate) fn push_back(
+        &self,
+        slots: &Table<Slot>,
+        index: u32,
+        slot: &Slot,
+        level: Priority,
+        kind: Kind,
+    ) {
+        let place = place(level, kind);
+        let list = self.list(place);
+        let tail = list.tail.replace(index);
+        slot.state.set(State::Ready);
+        slot.place.set(place);
+        slot.next.set(NIL);
+        slot.previous.set(tail);
+        list.length.set(list.length.get() + 1);
+        if tail == NIL {
+            list.head.set(index);
+            self.occupied.set(self.occupied.get() | 1 << place);
+        } else {
+            slots.at(tail).next.set(index);
+        }
+    }
+
+    /// To the head, with the rest of its quantum: it was stopped through no fault of its own.
+    pub(crate) fn push_front(&self, slots: &Table<Slot>, index: u32, slot: &Slot) {
+        let place = place(slot.class.get(), Kind::Front);
+        let list = self.list(place);
+        let head = list.head.replace(index);
+        slot.state.set(State::Ready);
+        slot.place.set(place);
+        slot.next.set(head);
+        slot.previous.set(NIL);
+        list.length.set(list.length.get() + 1);
+        if head == NIL {
+            list.tail.set(index);
+            self.occupied.set(self.occupied.get() | 1 << place);
+        } else {
+            slots.at(head).previous.set(index);
+        }
+    }
+
+    /// Into the order of deadlines of its class.
+    pub(crate) fn push_deadline(&self, slots: &Table<Slot>, index: u32, slot: &Slot, deadline: Deadline) {
+        let level = slot.class.get();
+        self.push_back(slots, index, slot, level, Kind::Deadline);
+        self.deadlines.borrow_mut().insert((level, deadline), index);
+    }
+
+    /// Takes a ready task out of its list, wherever it stands there. `deadline` is asked for if it is in the order of
+    /// deadlines.
+    pub(crate) fn unlink(
+        &self,
+        slots: &Table<Slot>,
+        index: u32,
+        slot: &Slot,
+        deadline: impl FnOnce() -> Deadline,
+    ) {
+        let place = slot.place.get();
+        if u32::from(place) % KINDS as u32 == Kind::Deadline as u32 {
+            self.deadlines.borrow_mut().remove(&(level_of(place), deadline()));
+        }
+        self.take_out(slots, index, slot);
+    }
+
+    fn take_out(&self, slots: &Table<Slot>, index: u32, slot: &Slot) {
+        let place = slot.place.replace(NOWHERE);
+        let list = self.list(place);
+        let next = slot.next.get();
+        // The head's `previous` is stale by design: a pick then need not touch the slot behind it.
+        let first = list.head.get() == index;
+        let previous = if first { NIL } else { slot.previous.get() };
+        if first {
+            list.head.set(next);
+        } else {
+            slots.at(previous).next.set(next);
+        }
+        if next == NIL {
+            list.tail.set(previous);
+        } else {
+            slots.at(next).previous.set(previous);
+        }
+        self.shrink(list, place);
+        slot.state.set(State::Idle);
+    }
+
+    #[inline(always)]
+    fn shrink(&self, list: &List, place: u8) {
+        let length = list.length.get() - 1;
+        list.length.set(length);
+        if length == 0 {
+            self.occupied.set(self.occupied.get() & !(1 << place));
+        }
+    }
+
+    /// Takes out who runs next: its index, its slot and the level it runs at.
+    #[inline(always)]
+    pub(crate) fn pop<'t>(&self, slots: &'t Table<Slot>) -> Option<(u32, &'t Slot, Priority)> {
+        let occupied = self.occupied.get();
+        if occupied == 0 {
+            return None;
+        }
+        let mut chosen = occupied.trailing_zeros() as u8;
+        let level = u32::from(chosen) / KINDS as u32;
+        let promoted = chosen / KINDS as u8 * KINDS as u8 + Kind::Promoted as u8;
+        if occupied >> promoted & 1 != 0 {
+            chosen = self.choose_promoted(slots, chosen, promoted, level);
+        }
+        if chosen % KINDS as u8 == Kind::Deadline as u8 || self.shuffle.get().is_some() {
+            return self.pop_chosen(slots, chosen);
+        }
+        let list = self.list(chosen);
+        let index = list.head.get();
+        let slot = slots.at(index);
+        let next = slot.next.get();
+        list.head.set(next);
+        if next == NIL {
+            list.tail.set(NIL);
+        }
+        self.shrink(list, chosen);
+        slot.place.set(NOWHERE);
+        Some((index, slot, Priority::at(level)))
+    }
+
+    /// Takes one out of a list that is not simply first in, first out.
+    #[cold]
+    fn pop_chosen<'t>(&self, slots: &'t Table<Slot>, chosen: u8) -> Option<(u32, &'t Slot, Priority)> {
+        let level = level_of(chosen);
+        let index = if chosen % KINDS as u8 == Kind::Deadline as u8 {
+            let mut deadlines = self.deadlines.borrow_mut();
+            let (&key, &index) = deadlines.range((level, (0, 0))..).next()?;
+            deadlines.remove(&key);
+            index
+        } else {
+            self.draw(slots, self.list(chosen))
+        };
+        let slot = slots.at(index);
+        self.take_out(slots, index, slot);
+        Some((index, slot, level))
+    }
+
+    /// Any of a list's first entries. A test mode: it walks.
+    fn draw(&self, slots: &Table<Slot>, list: &List) -> u32 {
+        let Some(mut state) = self.shuffle.get() else { return list.head.get() };
+        // xorshift64*, seeded above zero.
+        state ^= state >> 12;
+        state ^= state << 25;
+        state ^= state >> 27;
+        self.shuffle.set(Some(state));
+        let drawn = state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 32;
+        let steps = drawn % u64::from(list.length.get().min(SHUFFLE_DEPTH));
+        (0..steps).fold(list.head.get(), |index, _| slots.at(index).next.get())
+    }
+
+    /// The level has promoted tasks. They take their turn by the time they came, but never two picks in a row while
+    /// others of the level are ready: a storm of promotions leaves the level's own tasks at least every second pick.
+    #[cold]
+    fn choose_promoted(&self, slots: &Table<Slot>, first: u8, promoted: u8, level: u32) -> u8 {
+        let own = if first == promoted { None } else { Some(first) };
+        let take_promoted = match own {
+            None => true,
+            Some(_) if self.promoted_last.get() & 1 << level != 0 => false,
+            Some(own) if u32::from(own) % KINDS as u32 == Kind::Front as u32 => false,
+            Some(own) => {
+                let came = slots.at(self.list(promoted).head.get()).since.get();
+                let own_came = slots.at(self.list(own).head.get()).since.get();
+                // Earlier, in time that wraps.
+                own_came.wrapping_sub(came) < 1 << 31 && own_came != came
+            }
+        };
+        if take_promoted { promoted } else { first }
+    }
+
+    /// Notes that a task runs at `level`, and whether it does so by promotion. A task that is only passed over is none.
+    #[inline(always)]
+    pub(crate) fn note_run(&self, level: Priority, promoted: bool) {
+        let bit = 1 << level as u8;
+        if promoted {
+            self.promoted_last.set(self.promoted_last.get() | bit);
+        } else if self.promoted_last.get() != 0 {
+            self.promoted_last.set(self.promoted_last.get() & !bit);
+        }
+    }
+
+    /// Moves on the stamps of tasks that became ready since the last look, at `before`: during a long stretch without a
+    /// look nobody knows when. They are the last of their lists.
+    #[cold]
+    pub(crate) fn restamp(&self, slots: &Table<Slot>, before: u32, now: u32) {
+        for level in Priority::ALL {
+            let list = self.list(place(level, Kind::Ready));
+            let mut index = list.tail.get();
+            for _ in 0..list.length.get() {
+                let slot = slots.at(index);
+                if slot.since.get() != before {
+                    break;
+                }
+                slot.since.set(now);
+                index = slot.previous.get();
+            }
+        }
+    }
+
+    /// The task of `level` that has been ready longest, in each of its lists, if for at least `wait_micros`.
+    pub(crate) fn overdue<'t>(
+        &self,
+        slots: &'t Table<Slot>,
+        level: Priority,
+        now_micros: u32,
+        wait_micros: u32,
+    ) -> Option<(u32, &'t Slot)> {
+        if !self.any_at(level) {
+            return None;
+        }
+        if level == Priority::Immediate {
+            let index = self.list(place(level, Kind::Ready)).head.get();
+            let waited = (index != NIL).then(|| now_micros.wrapping_sub(slots.at(index).since.get()));
+            return waited.filter(|&waited| waited >= wait_micros).map(|_| (index, slots.at(index)));
+        }
+        // The front list is newest first, the others oldest first.
+        let oldest = [
+            self.list(place(level, Kind::Front)).tail.get(),
+            self.list(place(level, Kind::Deadline)).head.get(),
+            self.list(place(level, Kind::Promoted)).head.get(),
+            self.list(place(level, Kind::Ready)).head.get(),
+        ];
+        oldest
+            .into_iter()
+            .filter(|&index| index != NIL)
+            .map(|index| (index, slots.at(index)))
+            .map(|(index, slot)| (now_micros.wrapping_sub(slot.since.get()), index, slot))
+            .filter(|&(waited, ..)| waited >= wait_micros)
+            .max_by_key(|&(waited, ..)| waited)
+            .map(|(_, index, slot)| (index, slot))
+    }
+}

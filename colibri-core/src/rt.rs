@@ -1,0 +1,225 @@
+//! What the output of `#[cooperative]` calls. Not for users: it changes with the attribute.
+
+pub extern crate alloc;
+pub use core;
+
+use core::future::Future;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+
+use crate::local;
+use crate::meter::{FIRST_GRANT_CHECKS, FOREIGN_BUDGET_NANOS, Outer, Saved, UNLIMITED};
+
+/// A cooperative function, as the attribute saw it.
+#[derive(Debug)]
+pub struct Function {
+    name: &'static str,
+    file: &'static str,
+    line: u32,
+    slice_nanos: u64,
+    checks: u64,
+}
+
+impl Function {
+    /// The function `name` at `file:line`.
+    #[must_use]
+    pub const fn new(name: &'static str, file: &'static str, line: u32) -> Self {
+        Function { name, file, line, slice_nanos: UNLIMITED, checks: UNLIMITED }
+    }
+
+    /// How long it may run per poll where no budget is set, in nanoseconds.
+    #[must_use]
+    pub const fn slice_nanos(self, slice_nanos: u64) -> Self {
+        Function { slice_nanos, ..self }
+    }
+
+    /// How many checks it may pass per poll, anywhere.
+    #[must_use]
+    pub const fn checks(self, checks: u32) -> Self {
+        Function { checks: checks as u64, ..self }
+    }
+
+    /// Its name, file and line.
+    #[must_use]
+    pub const fn place(&self) -> (&'static str, &'static str, u32) {
+        (self.name, self.file, self.line)
+    }
+}
+
+/// A loop of a cooperative function.
+#[derive(Debug)]
+pub struct Site {
+    function: &'static str,
+    file: &'static str,
+    line: u32,
+}
+
+impl Site {
+    /// The loop at `file:line`, in `function`.
+    #[must_use]
+    pub const fn new(function: &'static str, file: &'static str, line: u32) -> Self {
+        Site { function, file, line }
+    }
+
+    /// The function's name, the file and the line.
+    #[must_use]
+    pub const fn place(&self) -> (&'static str, &'static str, u32) {
+        (self.function, self.file, self.line)
+    }
+}
+
+/// What a cooperative future keeps between polls: the grant it has learned.
+#[derive(Debug)]
+pub struct Frame {
+    function: &'static Function,
+    grant: u32,
+}
+
+impl Frame {
+    /// A frame of `function` that has learned nothing yet.
+    #[must_use]
+    pub const fn new(function: &'static Function) -> Self {
+        Frame { function, grant: FIRST_GRANT_CHECKS }
+    }
+}
+
+/// Enters the function for one poll: with its own grant, and with a budget of its own where there is none or where
+/// it asks for a tighter one.
+#[inline]
+pub fn enter(frame: &mut Frame) -> Scope<'_> {
+    local::with(|local| {
+        let meter = &local.meter;
+        let function = frame.function;
+        let saved = if !meter.is_open() {
+            let slice =
+                if function.slice_nanos == UNLIMITED { FOREIGN_BUDGET_NANOS } else { function.slice_nanos };
+            Some(meter.open_foreign(slice, function.checks))
+        } else if function.checks != UNLIMITED {
+            Some(meter.open(None, function.checks))
+        } else {
+            None
+        };
+        let entered_with = frame.grant;
+        let outer = meter.enter_function(entered_with);
+        Scope { frame, saved, outer: Some(outer), entered_with }
+    })
+}
+
+/// One poll of a cooperative function. Dropping it leaves the function, on a panic too.
+#[must_use]
+pub struct Scope<'f> {
+    frame: &'f mut Frame,
+    saved: Option<Saved>,
+    outer: Option<Outer>,
+    entered_with: u32,
+}
+
+impl Drop for Scope<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        local::with(|local| {
+            if let Some(outer) = self.outer.take() {
+                self.frame.grant = local.meter.leave_function(outer, self.entered_with);
+            }
+            if let Some(saved) = self.saved.take() {
+                local.meter.close(saved, self.frame.function.checks);
+            }
+        });
+    }
+}
+
+impl core::fmt::Debug for Scope<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Scope").field("frame", &self.frame).finish_non_exhaustive()
+    }
+}
+
+/// Takes the thread's fuel. It leaves none, so that a path which never puts it back only makes the next check look
+/// at the clock.
+#[inline(always)]
+#[must_use]
+pub fn take() -> i64 {
+    local::with(|local| local.meter.fuel.replace(0))
+}
+
+/// Puts fuel back, for whoever runs next in this poll.
+#[inline(always)]
+pub fn put(fuel: i64) {
+    local::with(|local| local.meter.fuel.set(fuel));
+}
+
+/// A look at the budget when the fuel is gone: new fuel, after giving way if it must.
+#[inline(always)]
+pub fn refill(site: &'static Site) -> Refill {
+    Refill { site, gave_way: false }
+}
+
+/// The future of [`refill`].
+#[derive(Debug)]
+#[must_use = "a refill does nothing unless it is awaited"]
+pub struct Refill {
+    site: &'static Site,
+    gave_way: bool,
+}
+
+impl Future for Refill {
+    type Output = i64;
+
+    #[inline(always)]
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<i64> {
+        match refill_cold(self.site, self.gave_way, context) {
+            Some(fuel) => Poll::Ready(fuel),
+            None => {
+                self.gave_way = true;
+                Poll::Pending
+            }
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn refill_cold(site: &'static Site, gave_way: bool, context: &Context<'_>) -> Option<i64> {
+    local::with(|local| {
+        if gave_way {
+            return Some(local.meter.resume());
+        }
+        let fuel = local.meter.check(local, Some(site));
+        if fuel.is_none() {
+            local.give_way(context.waker());
+        }
+        fuel
+    })
+}
+
+/// For code without an await: looks at the budget in place. On `true` the fuel is 0 and the next [`refill`] gives way
+/// without another look.
+#[inline(always)]
+pub fn spent(fuel: &mut i64, site: &'static Site) -> bool {
+    let (over, granted) = spent_cold(site);
+    *fuel = granted;
+    over
+}
+
+#[cold]
+#[inline(never)]
+fn spent_cold(site: &'static Site) -> (bool, i64) {
+    local::with(|local| match local.meter.check(local, Some(site)) {
+        Some(fuel) => (false, fuel),
+        None => (true, 0),
+    })
+}
+
+/// `next` by value, so that the iterator is never borrowed inside the coroutine.
+#[inline(always)]
+pub fn step<I: Iterator>(mut iterator: I) -> (Option<I::Item>, I) {
+    let item = iterator.next();
+    (item, iterator)
+}
+
+/// The iterator's upper bound, at most `i64::MAX`, by value as well.
+#[inline(always)]
+pub fn hint<I: Iterator>(iterator: I) -> (i64, I) {
+    let upper = iterator.size_hint().1.and_then(|upper| i64::try_from(upper).ok()).unwrap_or(i64::MAX);
+    (upper, iterator)
+}

@@ -1,0 +1,141 @@
+//! One slice: the scheduler's turn on the host's thread.
+
+use alloc::rc::Rc;
+use core::cell::Cell;
+use core::time::Duration;
+
+use crate::activity::Activity;
+use crate::engine::{Ended, Engine};
+use crate::instant::Instant;
+use crate::local::Enter;
+use crate::task::TaskId;
+
+/// How long the scheduler may hold the host's thread: 8 ms, half a frame at 60 Hz (16.7 ms), so that the host keeps
+/// the other half for input, layout and drawing.
+pub const DEFAULT_SLICE: Duration = Activity::Foreground.slice();
+
+/// How long a task may run before an equal gets its turn: 2 ms, a quarter of a slice, so that four equals share each
+/// slice; a switch (some 100 ns with cold caches) costs a ten-thousandth of it.
+pub const DEFAULT_QUANTUM: Duration = Duration::from_millis(2);
+
+/// How long a task may be ready without running before it rises one class: 500 ms, half the Idle class's latency
+/// target of 1000 ms, so that what has to rise twice still runs near its target under a full load.
+pub const DEFAULT_UPGRADE_AFTER: Duration = Duration::from_millis(500);
+
+/// What one slice did: the host's loop condition, the metric, and the tests' oracle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SliceReport {
+    /// Polls of tasks.
+    pub tasks_run: u64,
+    /// Tasks that ended: finished, panicked, or cancelled while they ran.
+    pub finished: u64,
+    /// Polls after which the task stayed ready.
+    pub yielded: u64,
+    /// Tasks that rose a class because they had waited too long.
+    pub promoted: u64,
+    /// How long the slice took.
+    pub used: Duration,
+    /// How much longer than its length that was; zero if not.
+    pub overrun: Duration,
+    /// The task that ran when the slice's time was over, if it was overrun.
+    pub overrun_by: Option<TaskId>,
+    /// Whether a task is ready now: the host should come back as soon as it can.
+    pub work_left: bool,
+    /// When the next timer is due: with no work left, the host may sleep until then or until it is notified.
+    pub next_timer: Option<Instant>,
+}
+
+/// Marks the scheduler as being in a slice; a panic that gets out (none should) does not leave the mark.
+struct InSlice<'e>(&'e Cell<bool>);
+
+impl Drop for InSlice<'_> {
+    fn drop(&mut self) {
+        self.0.set(false);
+    }
+}
+
+impl Engine {
+    /// Runs tasks for at most `length` nanoseconds, until none is ready, or until the host asks for the thread.
+    pub(crate) fn run_slice(self: &Rc<Self>, length: u64) -> SliceReport {
+        assert!(
+            !self.in_slice.get(),
+            "a task must not run its own scheduler (run_slice, run, block_on): spawn the work and await its handle"
+        );
+        let _enter = Enter::new(self);
+        self.in_slice.set(true);
+        let _in_slice = InSlice(&self.in_slice);
+        self.remote.host_came();
+
+        let start = self.read_clock();
+        self.look(start);
+        self.time_each_switch();
+        self.slice_end.set(start.saturating_add(length));
+        if self.events.wanted() {
+            self.events.note_slice_start(Instant::from_nanos(start));
+        }
+        let promotions = self.counters.promotions();
+        let mut report = SliceReport::default();
+        self.take_news();
+        self.fire_timers();
+        self.promote_overdue();
+        self.run_until_slice_ends(&mut report);
+
+        let end = self.now();
+        report.promoted = self.counters.promotions() - promotions;
+        let overrun = end.saturating_sub(self.slice_end.get());
+        self.counters.slice(end - start, overrun);
+        report.used = Duration::from_nanos(end - start);
+        report.overrun = Duration::from_nanos(overrun);
+        report.work_left = self.has_ready();
+        report.next_timer = self.next_due().map(Instant::from_nanos);
+        self.remote.clear_yield_request();
+        if self.events.wanted() {
+            self.events.note_slice_end(report, Instant::from_nanos(end));
+            self.events.tell();
+        }
+        report
+    }
+
+    #[inline(always)]
+    fn run_until_slice_ends(&self, report: &mut SliceReport) {
+        while self.now() < self.slice_end.get() && !self.remote.is_yield_requested() {
+            let Some((index, slot, level)) = self.pick() else {
+                if self.look_for_more() {
+                    continue;
+                }
+                break;
+            };
+            report.tasks_run += 1;
+            match self.poll(index, slot, level) {
+                Ended::Finished => report.finished += 1,
+                Ended::Yielded => report.yielded += 1,
+                Ended::Suspended => {}
+            }
+            if self.looked.replace(false) {
+                self.after_look(index, report);
+            }
+            self.take_news();
+            self.tell();
+        }
+    }
+
+    /// What a look at the clock between two polls may have brought.
+    #[inline(never)]
+    fn after_look(&self, index: u32, report: &mut SliceReport) {
+        self.fire_timers();
+        self.promote_overdue();
+        if self.now() > self.slice_end.get() {
+            report.overrun_by = Some(self.id_at(index));
+        }
+    }
+
+    /// Nothing is ready by the last look; but time has passed since.
+    #[cold]
+    fn look_for_more(&self) -> bool {
+        self.look(self.read_clock());
+        self.fire_timers();
+        self.take_news();
+        self.has_ready()
+    }
+}

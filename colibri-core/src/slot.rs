@@ -1,0 +1,190 @@
+//! A task's place in the table: what the scheduler knows of it.
+//!
+//! ```text
+//!            (1) spawn                 (3) pick
+//!  Vacant ───────────────► Ready ───────────────────► Running
+//!    ▲                     ▲   ▲                      │  │  │
+//!    │                     │   └──── (4) gave way ────┘  │  │
+//!    │            (6) wake │                             │  │
+//!    │                   Idle ◄──────── (5) waits ───────┘  │
+//!    │                     │ (8) cancel (also from Ready)   │ (7) finished, panicked, cancelled
+//!    │     (9) release     ▼                                │
+//!    └─────────────────── Done ◄────────────────────────────┘
+//!
+//!  (1) Engine::admit  (2) delayed start: admit leaves it Idle until its timer wakes it  (3) Engine::pick
+//!  (4, 5) Engine::settle_pending  (6) Engine::wake  (7) Engine::finish  (8) Engine::cancel  (9) Engine::release
+//! ```
+//!
+//! Pausing is a flag beside the state: a paused task is Idle and its wakes are remembered in `WOKEN`.
+
+use alloc::boxed::Box;
+use core::any::Any;
+use core::cell::Cell;
+use core::future::Future;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+
+use crate::priority::Priority;
+use crate::task::TaskError;
+
+/// No index: the end of a list, no header, no joiner.
+pub(crate) const NIL: u32 = u32::MAX;
+
+/// In no ready list.
+pub(crate) const NOWHERE: u8 = u8::MAX;
+
+/// What a task's slot holds: its future, and later the value that the future left.
+pub(crate) type Object = Pin<Box<dyn Body>>;
+
+/// A future of any output, or what is left of it.
+pub(crate) trait Body {
+    /// Polls the future. `true`: it is done, and its value is in `left` if `keep` asked for it. (A `bool` and an out
+    /// parameter, since a wide return value is reloaded right after it was stored in parts, which stalls: 7 ns.)
+    fn step(self: Pin<&mut Self>, context: &mut Context<'_>, keep: bool, left: &mut Option<Object>) -> bool;
+
+    /// Moves what is left into `out`, an `Option` of the output's type, or says how the task failed.
+    fn take(self: Pin<Box<Self>>, _out: &mut dyn Any) -> Option<TaskError> {
+        None
+    }
+}
+
+impl<F: Future> Body for F
+where
+    F::Output: 'static,
+{
+    fn step(self: Pin<&mut Self>, context: &mut Context<'_>, keep: bool, left: &mut Option<Object>) -> bool {
+        match self.poll(context) {
+            Poll::Pending => false,
+            Poll::Ready(value) => {
+                if keep {
+                    *left = Some(Box::pin(Value(value)));
+                }
+                true
+            }
+        }
+    }
+}
+
+/// A finished future's value. One of a zero-sized type takes no allocation.
+struct Value<T>(T);
+
+impl<T> Unpin for Value<T> {}
+
+impl<T: 'static> Body for Value<T> {
+    fn step(self: Pin<&mut Self>, _: &mut Context<'_>, _: bool, _: &mut Option<Object>) -> bool {
+        true
+    }
+
+    fn take(self: Pin<Box<Self>>, out: &mut dyn Any) -> Option<TaskError> {
+        if let Some(out) = out.downcast_mut() {
+            *out = Some(Pin::into_inner(self).0);
+        }
+        None
+    }
+}
+
+/// What a task that failed leaves.
+pub(crate) struct Failure(pub(crate) TaskError);
+
+impl Body for Failure {
+    fn step(self: Pin<&mut Self>, _: &mut Context<'_>, _: bool, _: &mut Option<Object>) -> bool {
+        true
+    }
+
+    fn take(self: Pin<Box<Self>>, _: &mut dyn Any) -> Option<TaskError> {
+        Some(Pin::into_inner(self).0)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum State {
+    Vacant,
+    Idle,
+    Ready,
+    Running,
+    Done,
+}
+
+/// The handle is gone: nobody wants the value.
+pub(crate) const DETACHED: u8 = 1;
+/// Cancelled while it ran: its end drops it.
+pub(crate) const CANCELLED: u8 = 2;
+/// Hovers.
+pub(crate) const PAUSED: u8 = 4;
+/// Woken while it ran or hovered.
+pub(crate) const WOKEN: u8 = 8;
+/// Has an entry in the side table: a name or a weight.
+pub(crate) const EXTRAS: u8 = 16;
+/// Stands for the future of `block_on`: no event, and not counted as a task.
+pub(crate) const HIDDEN: u8 = 32;
+
+/// Not ready before its timer says so. Only at its start.
+pub(crate) const DELAYED: u8 = 64;
+
+/// 48 bytes. What few tasks need is in side tables.
+pub(crate) struct Slot {
+    pub(crate) body: Cell<Option<Object>>,
+    pub(crate) generation: Cell<u32>,
+    pub(crate) next: Cell<u32>,
+    pub(crate) previous: Cell<u32>,
+    pub(crate) header: Cell<u32>,
+    pub(crate) joiner: Cell<u32>,
+    /// Nanoseconds used of the present turn, with what was overdrawn in turns before (4.29 s at
+    /// most: a debt beyond that is forgiven).
+    pub(crate) used: Cell<u32>,
+    /// When it became ready or was promoted last, in µs of the scheduler's clock (wraps after 71 minutes).
+    pub(crate) since: Cell<u32>,
+    pub(crate) state: Cell<State>,
+    pub(crate) class: Cell<Priority>,
+    /// The ready list it is in.
+    pub(crate) place: Cell<u8>,
+    flags: Cell<u8>,
+}
+
+impl Slot {
+    pub(crate) fn vacant() -> Self {
+        Slot {
+            body: Cell::new(None),
+            generation: Cell::new(0),
+            next: Cell::new(NIL),
+            previous: Cell::new(NIL),
+            header: Cell::new(NIL),
+            joiner: Cell::new(NIL),
+            used: Cell::new(0),
+            since: Cell::new(0),
+            state: Cell::new(State::Vacant),
+            class: Cell::new(Priority::Normal),
+            place: Cell::new(NOWHERE),
+            flags: Cell::new(0),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn is(&self, flag: u8) -> bool {
+        self.flags.get() & flag != 0
+    }
+
+    #[inline(always)]
+    pub(crate) fn set(&self, flag: u8) {
+        self.flags.set(self.flags.get() | flag);
+    }
+
+    #[inline(always)]
+    pub(crate) fn clear(&self, flag: u8) {
+        self.flags.set(self.flags.get() & !flag);
+    }
+
+    pub(crate) fn set_flags(&self, flags: u8) {
+        self.flags.set(flags);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_takes_48_bytes() {
+        assert_eq!(size_of::<Slot>(), 48);
+    }
+}

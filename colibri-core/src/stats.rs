@@ -1,0 +1,172 @@
+//! Counts that are always on.
+
+use core::cell::Cell;
+use core::time::Duration;
+
+use crate::priority::Priority;
+
+/// What a scheduler has done so far. Taking it is O(1); keeping it costs about 1 ns a poll.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    classes: [ClassStats; 3],
+    /// Slices run.
+    pub slices: u64,
+    /// Slices that took longer than their length.
+    pub overruns: u64,
+    /// The most by which a slice took longer.
+    pub worst_overrun: Duration,
+    /// Time spent in slices.
+    pub busy: Duration,
+    /// Tasks accepted.
+    pub spawned: u64,
+    /// Tasks that ended, in whatever way.
+    pub ended: u64,
+    /// Tasks refused, since the scheduler was full or shut down.
+    pub refused: u64,
+}
+
+impl Stats {
+    /// The figures of one class.
+    #[must_use]
+    pub fn class(&self, priority: Priority) -> ClassStats {
+        self.classes[priority as usize]
+    }
+
+    /// The mean time of a poll, over all; zero before the first.
+    #[must_use]
+    pub fn mean_run(&self) -> Duration {
+        let runs: u64 = self.classes.iter().map(|class| class.runs).sum();
+        mean(self.busy, runs)
+    }
+}
+
+/// The figures of one class. A task counts to the class it was spawned or put into, promoted or not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClassStats {
+    /// Tasks that are ready now, at this level.
+    pub ready: usize,
+    /// Polls.
+    pub runs: u64,
+    /// Polls after which the task stayed ready.
+    pub yields: u64,
+    /// Rises to the class above, because of too long a wait.
+    pub promotions: u64,
+    /// The sum of all waits, each from becoming ready to the poll, in steps of 1 µs.
+    pub total_wait: Duration,
+    /// The longest wait.
+    pub longest_wait: Duration,
+}
+
+impl ClassStats {
+    /// The mean wait from becoming ready to the poll; zero before the first poll.
+    #[must_use]
+    pub fn mean_wait(&self) -> Duration {
+        mean(self.total_wait, self.runs)
+    }
+}
+
+fn mean(total: Duration, count: u64) -> Duration {
+    if count == 0 {
+        return Duration::ZERO;
+    }
+    Duration::from_nanos(u64::try_from(total.as_nanos() / u128::from(count)).unwrap_or(u64::MAX))
+}
+
+/// The counts as they are kept.
+#[derive(Default)]
+pub(crate) struct Counters {
+    classes: [ClassCounters; 3],
+    pub(crate) slices: Cell<u64>,
+    overruns: Cell<u64>,
+    worst_overrun: Cell<u64>,
+    busy: Cell<u64>,
+    spawned: Cell<u64>,
+    ended: Cell<u64>,
+    refused: Cell<u64>,
+}
+
+#[derive(Default)]
+struct ClassCounters {
+    runs: Cell<u64>,
+    yields: Cell<u64>,
+    promotions: Cell<u64>,
+    wait_micros: Cell<u64>,
+    longest_wait_micros: Cell<u32>,
+}
+
+fn add(counter: &Cell<u64>, amount: u64) {
+    counter.set(counter.get().wrapping_add(amount));
+}
+
+impl Counters {
+    #[inline(always)]
+    pub(crate) fn run(&self, class: Priority, wait_micros: u32) {
+        let class = &self.classes[class as usize];
+        add(&class.runs, 1);
+        add(&class.wait_micros, u64::from(wait_micros));
+        if wait_micros > class.longest_wait_micros.get() {
+            class.longest_wait_micros.set(wait_micros);
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn yielded(&self, class: Priority) {
+        add(&self.classes[class as usize].yields, 1);
+    }
+
+    pub(crate) fn promoted(&self, class: Priority) {
+        add(&self.classes[class as usize].promotions, 1);
+    }
+
+    pub(crate) fn spawned(&self) {
+        add(&self.spawned, 1);
+    }
+
+    pub(crate) fn ended(&self) {
+        add(&self.ended, 1);
+    }
+
+    pub(crate) fn refused(&self) {
+        add(&self.refused, 1);
+    }
+
+    /// Notes a slice that took `used` nanoseconds, `overrun` of them too many.
+    pub(crate) fn slice(&self, used: u64, overrun: u64) {
+        add(&self.slices, 1);
+        add(&self.busy, used);
+        if overrun > 0 {
+            add(&self.overruns, 1);
+            self.worst_overrun.set(self.worst_overrun.get().max(overrun));
+        }
+    }
+
+    /// All promotions, for the slice's report.
+    pub(crate) fn promotions(&self) -> u64 {
+        self.classes.iter().map(|class| class.promotions.get()).sum()
+    }
+
+    pub(crate) fn stats(&self, ready: impl Fn(Priority) -> usize) -> Stats {
+        Stats {
+            classes: Priority::ALL.map(|priority| {
+                let class = &self.classes[priority as usize];
+                ClassStats {
+                    ready: ready(priority),
+                    runs: class.runs.get(),
+                    yields: class.yields.get(),
+                    promotions: class.promotions.get(),
+                    total_wait: Duration::from_micros(class.wait_micros.get()),
+                    longest_wait: Duration::from_micros(u64::from(class.longest_wait_micros.get())),
+                }
+            }),
+            slices: self.slices.get(),
+            overruns: self.overruns.get(),
+            worst_overrun: Duration::from_nanos(self.worst_overrun.get()),
+            busy: Duration::from_nanos(self.busy.get()),
+            spawned: self.spawned.get(),
+            ended: self.ended.get(),
+            refused: self.refused.get(),
+        }
+    }
+}

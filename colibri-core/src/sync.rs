@@ -1,0 +1,18 @@
+//! The only file that names `std::sync` or `loom`: under `--cfg colibri_loom` what threads share is loom's.
+
+#[cfg(colibri_loom)]
+pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering, fence};
+
+#[cfg(not(colibri_loom))]
+pub(crate) use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering, fence};
+
+#[cfg(colibri_loom)]
+pub(crate) use loom::sync::Mutex;
+
+#[cfg(not(colibri_loom))]
+pub(crate) use std::sync::Mutex;
+
+/// Locks; a panic of whoever held the lock before is no reason to fail, since no lock here is held across user code.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> impl core::ops::DerefMut<Target = T> + '_ {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}

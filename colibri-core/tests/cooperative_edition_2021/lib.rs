@@ -1,0 +1,1 @@
+//! Empty: only the tests count.

@@ -1,0 +1,366 @@
+//! The scheduling rules, as ordered lists of events on a clock that moves only when told.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use colibri_core::{
+    ManualClock, Priority, Scheduler, TaskError, checkpoint, set_progress, sleep, spawn, timeout, yield_now,
+};
+
+const MS: Duration = Duration::from_millis(1);
+
+/// A scheduler on a clock of ours, and the log its tasks write.
+struct Bench {
+    clock: ManualClock,
+    scheduler: Scheduler,
+    log: Log,
+}
+
+#[derive(Clone, Default)]
+struct Log(Rc<RefCell<Vec<String>>>);
+
+impl Log {
+    fn say(&self, what: impl Into<String>) {
+        self.0.borrow_mut().push(what.into());
+    }
+
+    fn take(&self) -> Vec<String> {
+        self.0.borrow_mut().split_off(0)
+    }
+
+    /// The log with runs of equal entries folded: `a×3`.
+    fn folded(&self) -> String {
+        let mut folded: Vec<(String, usize)> = Vec::new();
+        for entry in self.take() {
+            match folded.last_mut() {
+                Some((last, count)) if *last == entry => *count += 1,
+                _ => folded.push((entry, 1)),
+            }
+        }
+        let words: Vec<String> = folded
+            .into_iter()
+            .map(|(entry, count)| if count == 1 { entry } else { format!("{entry}×{count}") })
+            .collect();
+        words.join(" ")
+    }
+}
+
+impl Bench {
+    fn new() -> Self {
+        let clock = ManualClock::new();
+        let scheduler = Scheduler::builder().clock(clock.clone()).build();
+        Bench { clock, scheduler, log: Log::default() }
+    }
+
+    /// A task's work: `steps` steps of `step` each, with a checkpoint after each.
+    fn work(&self, name: &'static str, steps: u32, step: Duration) -> impl Future<Output = ()> + 'static {
+        let (clock, log) = (self.clock.clone(), self.log.clone());
+        async move {
+            for _ in 0..steps {
+                clock.advance(step);
+                log.say(name);
+                checkpoint().await;
+            }
+        }
+    }
+}
+
+#[test]
+fn equals_take_turns_by_quantum_across_slices() {
+    let bench = Bench::new();
+    drop(bench.scheduler.spawn(Priority::Normal, bench.work("a", 5, MS)));
+    drop(bench.scheduler.spawn(Priority::Normal, bench.work("b", 5, MS)));
+    drop(bench.scheduler.spawn(Priority::Normal, bench.work("c", 2, MS)));
+    let report = bench.scheduler.run_slice();
+    // Two steps of a ms are a quantum; four quanta are a slice.
+    assert_eq!(bench.log.folded(), "a×2 b×2 c×2 a×2");
+    assert_eq!(report.used, 8 * MS);
+    assert!(report.work_left);
+    bench.scheduler.run_slice();
+    assert_eq!(bench.log.folded(), "b×2 a b");
+}
+
+#[test]
+fn a_slice_that_ends_in_a_quantum_takes_no_turn_away() {
+    let bench = Bench::new();
+    drop(bench.scheduler.spawn(Priority::Normal, bench.work("a", 4, MS)));
+    drop(bench.scheduler.spawn(Priority::Normal, bench.work("b", 4, MS)));
+    bench.scheduler.run_for(MS);
+    bench.scheduler.run_for(2 * MS);
+    bench.scheduler.run_for(MS);
+    // a keeps the second half of its quantum over the first slice's end, b over the second's.
+    assert_eq!(bench.log.folded(), "a×2 b×2");
+}
+
+#[test]
+fn classes_are_strict_and_a_wake_preempts_at_the_next_checkpoint() {
+    let bench = Bench::new();
+    drop(bench.scheduler.spawn(Priority::Idle, bench.work("idle", 2, MS)));
+    drop(bench.scheduler.spawn(Priority::Normal, {
+        let (work, urgent) = (bench.work("normal", 2, MS / 4), bench.work("urgent", 2, MS / 4));
+        async move {
+            drop(spawn(Priority::Immediate, urgent));
+            work.await;
+        }
+    }));
+    bench.scheduler.run_slice();
+    assert_eq!(bench.log.folded(), "normal urgent×2 normal idle×2");
+}
+
+#[test]
+fn what_was_overdrawn_is_charged_to_the_next_turn() {
+    let bench = Bench::new();
+    drop(bench.scheduler.spawn(Priority::Normal, bench.work("coarse", 100, 3 * MS)));
+    drop(bench.scheduler.spawn(Priority::Normal, bench.work("fine", 300, MS)));
+    bench.scheduler.run_for(300 * MS);
+    let log = bench.log.take();
+    let coarse = 3 * log.iter().filter(|name| *name == "coarse").count() as i64;
+    let fine = log.iter().filter(|name| *name == "fine").count() as i64;
+    assert!((coarse - fine).abs() <= 5, "a quantum and a gap at most: {coarse} ms against {fine} ms");
+}
+
+#[test]
+fn a_task_that_waits_too_long_rises_and_falls_back() {
+    let bench = Bench::new();
+    drop(bench.scheduler.spawn(Priority::Normal, bench.work("normal", 3000, MS)));
+    drop(bench.scheduler.spawn(Priority::Idle, bench.work("idle", 4, MS)));
+    bench.scheduler.run_for(1100 * MS);
+    // It rises after 500 ms, to the tail: the normal task, whose quantum ended at the same moment, is before it. It runs
+    // for its own quantum, falls back, and waits again.
+    assert_eq!(bench.log.folded(), "normal×502 idle×2 normal×502 idle×2 normal×92");
+}
+
+#[test]
+fn timers_fire_in_order_and_never_early_while_others_yield() {
+    let bench = Bench::new();
+    let (clock, log) = (bench.clock.clone(), bench.log.clone());
+    for (name, wait) in [("late", 20), ("early", 10), ("early too", 10)] {
+        let log = log.clone();
+        drop(bench.scheduler.spawn(Priority::Normal, async move {
+            sleep(wait * MS).await;
+            log.say(name);
+        }));
+    }
+    drop(bench.scheduler.spawn(Priority::Normal, async move {
+        loop {
+            clock.advance(MS);
+            yield_now().await;
+        }
+    }));
+    bench.scheduler.run_for(9 * MS);
+    assert_eq!(bench.log.folded(), "");
+    bench.scheduler.run_for(20 * MS);
+    assert_eq!(bench.log.folded(), "early early too late");
+}
+
+#[test]
+fn a_panic_ends_one_task() {
+    let bench = Bench::new();
+    let panics = bench.scheduler.spawn(Priority::Normal, async { panic!("oh no") });
+    let lives = bench.scheduler.spawn(Priority::Normal, async { 7 });
+    let error = bench.scheduler.block_on(panics).unwrap_err();
+    assert_eq!(error.panic_message(), Some("oh no"));
+    assert_eq!(bench.scheduler.block_on(lives).unwrap(), 7);
+}
+
+#[test]
+fn cancel_drops_at_once_and_pause_remembers() {
+    let bench = Bench::new();
+    let held = Rc::new(());
+    let kept = held.clone();
+    let task = bench.scheduler.spawn(Priority::Normal, async move {
+        let _kept = kept;
+        std::future::pending::<()>().await;
+    });
+    bench.scheduler.run_slice();
+    assert_eq!(Rc::strong_count(&held), 2);
+    task.cancel();
+    assert_eq!(Rc::strong_count(&held), 1);
+    assert!(matches!(bench.scheduler.block_on(task), Err(TaskError::Cancelled)));
+
+    let task = bench.scheduler.spawn(Priority::Normal, bench.work("hover", 4, MS));
+    bench.scheduler.run_for(MS);
+    task.pause();
+    task.pause();
+    bench.scheduler.run_slice();
+    assert_eq!(bench.log.folded(), "hover");
+    task.resume();
+    bench.scheduler.run_slice();
+    assert_eq!(bench.log.folded(), "hover×3");
+    assert!(task.is_finished());
+}
+
+#[test]
+fn a_timeout_ends_a_loop_that_is_always_ready() {
+    let bench = Bench::new();
+    let work = bench.work("w", 1000, MS);
+    let task = bench.scheduler.spawn(Priority::Normal, async move { timeout(10 * MS, work).await });
+    let outcome = bench.scheduler.block_on(task).unwrap();
+    assert!(matches!(outcome, Err(TaskError::TimedOut)));
+    assert_eq!(bench.log.folded(), "w×10");
+}
+
+#[test]
+fn run_ends_when_nothing_can_run() {
+    let bench = Bench::new();
+    let paused = bench.scheduler.spawn(Priority::Normal, bench.work("paused", 1, MS));
+    paused.pause();
+    drop(bench.scheduler.spawn(Priority::Normal, bench.work("w", 20, MS)));
+    bench.scheduler.run();
+    assert_eq!(bench.log.folded(), "w×20");
+}
+
+#[test]
+fn other_threads_spawn_and_wake_a_parked_host() {
+    let scheduler = Scheduler::new();
+    let (send, receive) = futures::channel::oneshot::channel();
+    let spawner = scheduler.spawner();
+    let thread = std::thread::spawn(move || {
+        spawner.spawn(Priority::Normal, async move { send.send(5).unwrap() }).unwrap();
+    });
+    assert_eq!(scheduler.block_on(receive), Ok(5));
+    thread.join().unwrap();
+    scheduler.run();
+}
+
+#[test]
+fn deadlines_order_a_class_earliest_first() {
+    let bench = Bench::new();
+    for (name, deadline) in [("none", None), ("late", Some(50)), ("soon", Some(20)), ("soon too", Some(20))] {
+        let task = bench.scheduler.task(bench.work(name, 2, MS));
+        let task = match deadline {
+            Some(deadline) => task.deadline(deadline * MS),
+            None => task,
+        };
+        drop(task.spawn());
+    }
+    bench.scheduler.run_slice();
+    assert_eq!(bench.log.folded(), "soon×2 soon too×2 late×2 none×2");
+}
+
+#[test]
+fn who_waits_behind_deadlines_for_too_long_gets_turns() {
+    let bench = Bench::new();
+    let forever = bench.work("due", 5000, MS);
+    drop(bench.scheduler.task(forever).priority(Priority::Immediate).deadline(MS).spawn());
+    drop(bench.scheduler.spawn(Priority::Immediate, bench.work("none", 2, MS)));
+    bench.scheduler.run_for(600 * MS);
+    assert_eq!(bench.log.folded(), "due×502 none×2 due×96");
+}
+
+#[test]
+fn awaiting_a_handle_lifts_the_task_while_it_is_awaited() {
+    // RIOT-OS #7365: a middle task kept a low one from running while a high one waited for the low one.
+    let bench = Bench::new();
+    let low = bench.scheduler.spawn(Priority::Idle, bench.work("low", 2, MS));
+    let middle = bench.scheduler.spawn(Priority::Idle, {
+        let (log, work) = (bench.log.clone(), bench.work("between", 1, MS));
+        async move {
+            low.await.unwrap();
+            log.say("between woke");
+            work.await;
+        }
+    });
+    bench.scheduler.run_for(MS);
+    drop(bench.scheduler.spawn(Priority::Normal, bench.work("normal", 3, MS)));
+    let log = bench.log.clone();
+    drop(bench.scheduler.spawn(Priority::Immediate, async move {
+        log.say("high waits");
+        middle.await.unwrap();
+        log.say("high goes on");
+    }));
+    bench.scheduler.run_for(20 * MS);
+    // low ran once before; then both, transitively, run above the normal task, which was there first.
+    assert_eq!(bench.log.folded(), "low high waits low between woke between high goes on normal×3");
+}
+
+#[test]
+fn a_lift_ends_with_the_wait() {
+    let bench = Bench::new();
+    let low = bench.scheduler.spawn(Priority::Idle, bench.work("low", 4, MS));
+    drop(bench.scheduler.spawn(Priority::Immediate, async move {
+        let waited = timeout(MS, low).await;
+        assert!(waited.is_err());
+        yield_now().await;
+    }));
+    drop(bench.scheduler.spawn(Priority::Normal, bench.work("normal", 2, MS)));
+    bench.scheduler.run_for(20 * MS);
+    // Lifted, it is the waiter's equal and has its quantum; when the handle is dropped the rest is idle work again.
+    assert_eq!(bench.log.folded(), "low×2 normal×2 low×2");
+}
+
+#[test]
+fn a_timeout_of_the_builder_ends_the_task() {
+    let bench = Bench::new();
+    let held = Rc::new(());
+    let (kept, work) = (held.clone(), bench.work("w", 100, MS));
+    let task = bench
+        .scheduler
+        .task(async move {
+            let _kept = kept;
+            work.await;
+        })
+        .timeout(10 * MS)
+        .spawn();
+    assert!(matches!(bench.scheduler.block_on(task), Err(TaskError::TimedOut)));
+    assert_eq!(Rc::strong_count(&held), 1);
+    assert_eq!(bench.log.folded(), "w×10");
+    assert_eq!(bench.scheduler.pending_timers(), 0);
+}
+
+#[test]
+fn always_yield_gives_way_at_each_check() {
+    let clock = ManualClock::new();
+    let scheduler = Scheduler::builder().clock(clock.clone()).always_yield(true).build();
+    let bench = Bench { clock, scheduler, log: Log::default() };
+    drop(bench.scheduler.spawn(Priority::Normal, bench.work("a", 3, MS / 8)));
+    drop(bench.scheduler.spawn(Priority::Normal, bench.work("b", 3, MS / 8)));
+    bench.scheduler.run_slice();
+    assert_eq!(bench.log.folded(), "a b a b a b");
+}
+
+#[test]
+fn shuffle_draws_among_equals_and_repeats_with_its_seed() {
+    let run = |seed| {
+        let clock = ManualClock::new();
+        let scheduler = Scheduler::builder().clock(clock.clone()).shuffle(seed).build();
+        let bench = Bench { clock, scheduler, log: Log::default() };
+        for name in ["a", "b", "c", "d", "e", "f"] {
+            drop(bench.scheduler.spawn(Priority::Normal, bench.work(name, 1, MS / 8)));
+        }
+        bench.scheduler.run_slice();
+        bench.log.folded()
+    };
+    assert_eq!(run(1), run(1));
+    let orders: std::collections::HashSet<String> = (0..10).map(run).collect();
+    assert!(orders.len() > 3, "{orders:?}");
+}
+
+#[test]
+fn a_snapshot_shows_who_lives() {
+    let bench = Bench::new();
+    let task = bench.scheduler.task(async {
+        set_progress(3, 10);
+        yield_now().await;
+    });
+    let task = task.name("index").priority(Priority::Idle).spawn();
+    drop(bench.scheduler.spawn(Priority::Normal, std::future::pending::<()>()));
+    bench.scheduler.run_for(MS);
+    assert_eq!(task.progress(), None, "a finished task has none");
+    let task = bench.scheduler.task(async {
+        set_progress(3, 10);
+        std::future::pending::<()>().await;
+    });
+    let task = task.name("index").priority(Priority::Idle).spawn();
+    bench.scheduler.run_for(MS);
+    assert_eq!(task.progress(), Some((3, 10)));
+    task.pause();
+    let shown: Vec<String> = bench
+        .scheduler
+        .tasks()
+        .iter()
+        .map(|task| format!("{:?} {} {:?}", task.name.as_deref(), task.priority, task.state))
+        .collect();
+    assert_eq!(shown, ["None normal Waiting", "Some(\"index\") idle Paused"]);
+}

@@ -1,0 +1,147 @@
+//! One case: drawn from a seed, simulated, judged.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+use crate::generate::any_workload;
+use crate::property::{Breach, check_all};
+use crate::simulate::simulate;
+use crate::subject::Subject;
+use crate::trace::Trace;
+use crate::workload::Workload;
+
+/// Which case: the run's seed and its number within the run. A case can be repeated alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Case {
+    /// The run's seed.
+    pub seed: u64,
+    /// The case's number, from 0.
+    pub number: u64,
+}
+
+impl Case {
+    /// Draws this case's workload: always the same one.
+    ///
+    /// # Panics
+    ///
+    /// If the strategy declines, which it has no filters to do.
+    pub fn workload(self) -> Workload {
+        let rng = TestRng::from_seed(RngAlgorithm::XorShift, &self.entropy());
+        let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+        any_workload().new_tree(&mut runner).expect("a strategy without filters declines nothing").current()
+    }
+
+    /// Sixteen bytes in which each bit depends on each bit of seed and number (the finalizer of SplitMix64).
+    fn entropy(self) -> [u8; 16] {
+        let mix = |mut word: u64| {
+            word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            word ^ (word >> 31)
+        };
+        // 2^64 divided by the golden ratio keeps neighbouring numbers apart.
+        let first = mix(self.seed ^ mix(self.number.wrapping_add(0x9E37_79B9_7F4A_7C15)));
+        let second = mix(first.wrapping_add(0x9E37_79B9_7F4A_7C15));
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&first.to_le_bytes());
+        // Xorshift must not start from zero alone.
+        bytes[8..].copy_from_slice(&(second | 1).to_le_bytes());
+        bytes
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "case {} of seed {}", self.number, self.seed)
+    }
+}
+
+/// The promise over two runs: the same workload gives the same trace, to the letter.
+pub const REPEATABLE: &str = "repeatable";
+
+/// A trace, and what was wrong with it.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// What happened.
+    pub trace: Trace,
+    /// The first promise that broke, if any.
+    pub breach: Option<Breach>,
+}
+
+/// Simulates `workload` on a scheduler of kind `S` and checks all promises; with `twice`, also that a second
+/// simulation gives the same trace.
+///
+/// A panic that gets out of the scheduler is a breach as well; the trace is then empty.
+pub fn judge<S: Subject>(workload: &Workload, twice: bool) -> Judged {
+    let run = || catch_unwind(AssertUnwindSafe(|| simulate::<S>(workload)));
+    let trace = match run() {
+        Ok(trace) => trace,
+        Err(payload) => return stray(workload, &*payload),
+    };
+    let mut breach = check_all(&trace).err();
+    if twice && breach.is_none() {
+        breach = match run() {
+            Ok(again) => differ(&trace, &again),
+            Err(payload) => return stray(workload, &*payload),
+        };
+    }
+    Judged { trace, breach }
+}
+
+fn stray(workload: &Workload, payload: &(dyn std::any::Any + Send)) -> Judged {
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or("no message".to_owned());
+    let text = format!("a panic got out of the scheduler: {text}");
+    let trace = Trace { settings: workload.settings.clone(), tasks: Vec::new(), events: Vec::new() };
+    Judged { trace, breach: Some(Breach { promise: "no stray panic", place: 0, text }) }
+}
+
+/// Where two traces part, as a breach of [`REPEATABLE`].
+fn differ(one: &Trace, other: &Trace) -> Option<Breach> {
+    let place = first_difference(one, other)?;
+    let show = |trace: &Trace| trace.events.get(place).map_or("(nothing)".to_owned(), |event| event.to_string());
+    let text = format!("event {place} is \"{}\", and when run again \"{}\"", show(one), show(other));
+    Some(Breach { promise: REPEATABLE, place, text })
+}
+
+/// The first place at which two traces differ.
+pub(crate) fn first_difference(one: &Trace, other: &Trace) -> Option<usize> {
+    let both = one.events.iter().zip(&other.events);
+    let place = both.take_while(|(one, other)| one == other).count();
+    (place < one.events.len().max(other.events.len())).then_some(place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::colibri::Colibri;
+
+    #[test]
+    fn a_case_is_its_seed_and_number() {
+        let case = Case { seed: 7, number: 3 };
+        assert_eq!(case.workload(), case.workload());
+        assert_ne!(case.workload(), Case { seed: 8, number: 3 }.workload());
+        assert_ne!(case.workload(), Case { seed: 7, number: 4 }.workload());
+    }
+
+    #[test]
+    fn two_runs_leave_the_same_trace() {
+        for number in 0..20 {
+            let workload = Case { seed: 1, number }.workload();
+            let (one, other) = (simulate::<Colibri>(&workload), simulate::<Colibri>(&workload));
+            assert_eq!(first_difference(&one, &other), None);
+            assert_eq!(one.fingerprint(), other.fingerprint());
+        }
+    }
+
+    #[test]
+    fn the_place_where_traces_part_is_found() {
+        let one = simulate::<Colibri>(&Case { seed: 1, number: 1 }.workload());
+        let mut other = one.clone();
+        other.events.truncate(3);
+        assert_eq!(first_difference(&one, &other), Some(3));
+        assert_eq!(differ(&one, &other).map(|breach| breach.promise), Some(REPEATABLE));
+    }
+}

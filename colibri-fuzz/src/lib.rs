@@ -1,0 +1,44 @@
+//! Generative fairness tests for colibri's scheduler, and for yours.
+//!
+//! A scheduler must not show a bias that nobody foresaw, under any load. Examples cannot show that; thousands of
+//! random workloads can. The road of one case:
+//!
+//! 1. [`generate`] draws a [`workload`]: plain data that says what tasks do, when they arrive, how the host behaves.
+//! 2. [`simulate`] runs a scheduler (a [`subject`]) through it on a virtual clock and writes down a [`trace`].
+//! 3. [`property`] checks the promises over the trace. Its list of them is the contract of a fair scheduler.
+//! 4. If one is broken, [`mod@shrink`] looks for the smallest workload that breaks it, [`report`] tells it, and
+//!    [`regression`] keeps it.
+//!
+//! ```
+//! use colibri_fuzz::{colibri::Colibri, property::check_all, simulate::simulate, workload::Workload};
+//!
+//! let workload: Workload = serde_json::from_str(
+//!     r#"{"tasks": [
+//!         {"class": "idle", "arrives": "0s", "steps": [{"work": {"total": "50ms", "gap": "100us"}}]},
+//!         {"class": "immediate", "arrives": "7ms", "steps": [{"work": {"total": "1ms", "gap": "100us"}}]}
+//!     ]}"#,
+//! )
+//! .unwrap();
+//! let trace = simulate::<Colibri>(&workload);
+//! assert_eq!(check_all(&trace), Ok(()));
+//! println!("{}", trace.timeline(0, 20));
+//! ```
+
+pub mod workload;
+pub mod draw;
+pub mod generate;
+pub mod subject;
+pub mod colibri;
+pub mod simulate;
+pub mod trace;
+mod ledger;
+pub mod rules;
+pub mod model;
+pub mod property;
+pub mod case;
+pub mod run;
+pub mod shrink;
+pub mod regression;
+pub mod tally;
+pub mod report;
+pub mod span;

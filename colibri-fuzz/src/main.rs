@@ -1,0 +1,182 @@
+//! `colibri-fuzz`: is the scheduler fair? Started by `cargo xtask fairness`.
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{ArgAction, Parser};
+use colibri_fuzz::case::{Case, judge};
+use colibri_fuzz::colibri::Colibri;
+use colibri_fuzz::regression::{self, Regression};
+use colibri_fuzz::run::{Extent, Outcome, reduce, run};
+use colibri_fuzz::{report, span};
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// Cases of a quick run: some seconds in a release build.
+const QUICK_CASES: u64 = 20_000;
+
+/// Tests colibri's scheduler with random workloads on virtual time, and checks every promise over what happened.
+///
+/// Failures kept in colibri-fuzz/regressions are replayed first. A new failure is reduced to the smallest workload
+/// that shows it, told with a timeline and the command that repeats it, and kept there.
+#[derive(Debug, Parser)]
+#[command(name = "fairness", version, after_help = "Exit status: 0 fair, 1 unfair, 2 wrong use.")]
+struct Arguments {
+    /// How many cases [default: 20000, or without limit beside --time]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    cases: Option<u64>,
+    /// The run's seed: the same seed draws the same cases
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// Only this case of the seed
+    #[arg(long, value_name = "K", conflicts_with_all = ["cases", "time", "replay"])]
+    case: Option<u64>,
+    /// For how long, such as 90s, 10min, 1h
+    #[arg(long, value_name = "LENGTH", value_parser = span::from_text)]
+    time: Option<Duration>,
+    /// Only the workload in this file: a kept failure, or one written by hand (may be given several times)
+    #[arg(long, value_name = "FILE", action = ArgAction::Append, conflicts_with_all = ["cases", "time"])]
+    replay: Vec<PathBuf>,
+    /// On how many threads [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
+    /// Do not keep new failures in the regressions folder
+    #[arg(long)]
+    no_keep: bool,
+}
+
+fn main() -> ExitCode {
+    // clap ends wrong use with status 2 by itself.
+    let arguments = Arguments::parse();
+    // Panics are told as broken promises, with all that is needed to repeat them.
+    std::panic::set_hook(Box::new(|_| {}));
+    let fair = if !arguments.replay.is_empty() {
+        replay_all(&arguments.replay)
+    } else if let Some(number) = arguments.case {
+        Ok(repeat(Case { seed: arguments.seed, number }))
+    } else {
+        test(&arguments)
+    };
+    match fair {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The usual run: kept failures first, then new cases.
+fn test(arguments: &Arguments) -> Result<bool, String> {
+    let folder = regression::folder();
+    let kept = regression::files(&folder).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
+    if !kept.is_empty() && !replay_all(&kept)? {
+        say("a failure that is known already is back (or still there); no new cases were run");
+        return Ok(false);
+    }
+    let outcome = run_cases(arguments);
+    say(&report::summary(arguments.seed, &outcome));
+    for (promise, case) in &outcome.failures {
+        tell_and_keep(promise, *case, (!arguments.no_keep).then_some(&*folder));
+    }
+    if outcome.failures.is_empty() {
+        say(&format!("fair: all promises kept in {} cases", outcome.tally.cases));
+    } else {
+        say(&format!("unfair: {} of {} cases broke a promise", outcome.unfair, outcome.tally.cases));
+    }
+    Ok(outcome.failures.is_empty())
+}
+
+fn run_cases(arguments: &Arguments) -> Outcome {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let extent = Extent {
+        seed: arguments.seed,
+        first: 0,
+        cases: arguments.cases.unwrap_or(if arguments.time.is_some() { u64::MAX } else { QUICK_CASES }),
+        time: arguments.time,
+        threads: arguments.threads.map_or(cores, usize::from),
+    };
+    let bar = progress_bar(&extent);
+    let outcome = run::<Colibri>(extent, |done| bar.set_position(done), |case| {
+        eprintln!("unfair: {case} does not come back. To repeat it: cargo xtask fairness --seed {} --case {}", case.seed, case.number);
+        std::process::exit(1);
+    });
+    bar.finish_and_clear();
+    outcome
+}
+
+/// On a terminal only: a pipe gets no progress.
+fn progress_bar(extent: &Extent) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    // Without colours: there is nothing that NO_COLOR would have to switch off.
+    if extent.cases == u64::MAX {
+        let bar = ProgressBar::new_spinner();
+        let style = ProgressStyle::with_template("{spinner} {pos} cases, {per_sec}, {elapsed}");
+        bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+    } else {
+        let bar = ProgressBar::new(extent.cases);
+        let style = ProgressStyle::with_template("{wide_bar} {pos} of {len} cases, {eta}");
+        bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+    }
+}
+
+/// Reduces a failure, tells it, and keeps it.
+fn tell_and_keep(promise: &str, case: Case, folder: Option<&Path>) {
+    let Some(failure) = reduce::<Colibri>(&case.workload(), promise) else {
+        say(&format!("unfair: \"{promise}\" broke in {case}, but not when that was repeated"));
+        return;
+    };
+    let kept = folder.map(|folder| Regression::of(&failure, case).keep(folder));
+    let file = match &kept {
+        Some(Ok(path)) => Some(path.display().to_string()),
+        Some(Err(error)) => {
+            eprintln!("warning: the failure could not be kept: {error}");
+            None
+        }
+        None => None,
+    };
+    say(&report::failure(&failure, Some(case), file.as_deref()));
+}
+
+/// One case alone, told in full.
+fn repeat(case: Case) -> bool {
+    let judged = judge::<Colibri>(&case.workload(), true);
+    match judged.breach {
+        None => {
+            say(&format!("{case}:\n\n{}\nfair: all promises kept over {} events", case.workload(), judged.trace.events.len()));
+            true
+        }
+        Some(breach) => {
+            tell_and_keep(breach.promise, case, None);
+            false
+        }
+    }
+}
+
+/// Workloads from files. All of them run, whatever the first ones do.
+fn replay_all(files: &[PathBuf]) -> Result<bool, String> {
+    let workloads = files.iter().map(|file| regression::read(file)).collect::<Result<Vec<_>, _>>()?;
+    let mut fair = true;
+    for (file, workload) in files.iter().zip(workloads) {
+        let judged = judge::<Colibri>(&workload, true);
+        let file = file.display().to_string();
+        match judged.breach {
+            None => say(&format!("replayed {file}: fair")),
+            Some(breach) => {
+                fair = false;
+                let failure = colibri_fuzz::run::Failure { breach, workload, trace: judged.trace };
+                say(&report::failure(&failure, None, Some(&file)));
+            }
+        }
+    }
+    Ok(fair)
+}
+
+/// Prints a line; a reader that has gone away is no error.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stdout().lock(), "{text}");
+}

@@ -1,0 +1,175 @@
+//! The promises: what a trace must show, whatever the workload. Each is a pure function over a trace, and each bound
+//! is a formula with units in its doc.
+//!
+//! Read [`PROMISES`] from top to bottom: it is the contract of a fair cooperative scheduler.
+
+mod life;
+mod order;
+mod service;
+mod timer;
+
+use std::fmt;
+
+use crate::trace::Trace;
+
+pub use life::{
+    cancelled_never_runs, dropped_once, ends, no_lost_task, no_needless_poll, no_stray_panic, one_at_a_time, paused_never_runs,
+};
+pub use order::{WAIT_RESOLUTION_NANOS, class_order, preemption, promotion, round_robin};
+pub use service::{LAG_TASKS, lag, never_idle, quantum, slice, starvation};
+pub use timer::{timers_in_order, timers_not_early, timers_not_held_back};
+
+/// A promise: its name, its rule in one line, and the function that looks for a breach.
+#[derive(Clone, Copy)]
+pub struct Promise {
+    /// What it is called in reports.
+    pub name: &'static str,
+    /// The rule, with its bound as a formula.
+    pub rule: &'static str,
+    /// Looks for the first breach in a trace.
+    pub check: fn(&Trace) -> Result<(), Breach>,
+}
+
+/// All promises about one trace, from the plainest to the subtlest. The first that breaks is the one that is
+/// reported, so that a lost wake is not called starvation.
+///
+/// In the rules: q is the quantum, d a longest gap between checkpoints, A the time after which a task is promoted,
+/// o what a task ran beyond its quanta and owes, N the number of ready tasks, c the cost of a switch (nothing, on a virtual clock).
+pub const PROMISES: &[Promise] = &[
+    // Life and death.
+    Promise { name: "one at a time", rule: "at most one task is being polled, and it is the one the scheduler named", check: one_at_a_time },
+    Promise { name: "no stray panic", rule: "nothing panics but what is meant to, and such a panic ends its task alone", check: no_stray_panic },
+    Promise { name: "no needless poll", rule: "a task is queued at most once and polled only when it is ready", check: no_needless_poll },
+    Promise { name: "cancelled never runs", rule: "after cancel returned: no poll, and the future is dropped (by the next turn, if it ran)", check: cancelled_never_runs },
+    Promise { name: "paused never runs", rule: "between pause and resume: no poll begins", check: paused_never_runs },
+    Promise { name: "dropped once", rule: "each future is dropped exactly once, and before its joiner goes on", check: dropped_once },
+    Promise { name: "ends", rule: "a finite workload comes to an end", check: ends },
+    Promise { name: "no lost task", rule: "at the end each task is done or waits for what has not happened: no task, wake, timer or join is lost", check: no_lost_task },
+    // Time.
+    Promise { name: "timers not early", rule: "no sleep ends before its deadline", check: timers_not_early },
+    Promise { name: "timers in order", rule: "timers fire by deadline, equal ones in the order of their making", check: timers_in_order },
+    Promise { name: "timers not held back", rule: "no poll begins while a due timer has not fired; the host is told of the next one", check: timers_not_held_back },
+    // Order.
+    Promise { name: "never idle", rule: "a slice ends early, or without telling of work, only if nothing is ready", check: never_idle },
+    Promise { name: "class order", rule: "no task is picked while a higher level has a ready one", check: class_order },
+    Promise { name: "preemption", rule: "a running task gives way to a higher level within d", check: preemption },
+    Promise { name: "promotion", rule: "a task rises one class after A of waiting, not before; guests take at most every second pick", check: promotion },
+    Promise { name: "round robin", rule: "no task begins two turns while an equal waits (more only by floor(o / q) turns that the equal owes)", check: round_robin },
+    // Bounds.
+    Promise { name: "quantum", rule: "beside a ready equal, a turn lasts at most q + d, and at least q - d if the quantum ends it", check: quantum },
+    Promise { name: "slice", rule: "a slice lasts at most its length + d, and no poll begins after its length", check: slice },
+    Promise { name: "lag", rule: "while two equals are both ready, their services differ by at most q + max(d1, d2) + max(o1, o2), o being what each owed before", check: lag },
+    Promise { name: "starvation", rule: "no ready task waits longer than 2 (A + q + d) + 2 N (q + d + c) of the host's time", check: starvation },
+];
+
+/// Checks all promises and returns the first breach.
+///
+/// # Errors
+///
+/// The breach.
+pub fn check_all(trace: &Trace) -> Result<(), Breach> {
+    PROMISES.iter().try_for_each(|promise| promise.check_named(trace))
+}
+
+impl Promise {
+    /// Checks this promise.
+    ///
+    /// # Errors
+    ///
+    /// The breach, with the promise's name.
+    pub fn check_named(&self, trace: &Trace) -> Result<(), Breach> {
+        (self.check)(trace).map_err(|breach| Breach { promise: self.name, ..breach })
+    }
+
+    /// The promise of this name.
+    pub fn named(name: &str) -> Option<&'static Promise> {
+        PROMISES.iter().find(|promise| promise.name == name)
+    }
+}
+
+impl fmt::Debug for Promise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Promise({})", self.name)
+    }
+}
+
+/// A broken promise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breach {
+    /// Which promise.
+    pub promise: &'static str,
+    /// At which place in the trace it was seen.
+    pub place: usize,
+    /// What was seen and what was promised, with numbers.
+    pub text: String,
+}
+
+impl Breach {
+    pub(crate) fn new(place: usize, text: impl Into<String>) -> Self {
+        Breach { promise: "", place, text: text.into() }
+    }
+}
+
+impl fmt::Display for Breach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.promise, self.text)
+    }
+}
+
+/// What the unit tests of the promises share: traces written by hand.
+#[cfg(test)]
+mod by_hand {
+    use crate::trace::{Event, Facts, HOST, Trace, What};
+    use crate::workload::{Class, Settings};
+
+    pub(super) const H: u32 = HOST;
+    pub(super) const MS: u64 = 1_000_000;
+    /// A slice of the default length begins.
+    pub(super) const OPEN: What = What::SliceStarted(8 * MS);
+    /// A slice ends, nothing is left.
+    pub(super) const IDLE: What = What::SliceEnded { work_left: false, next_timer: u64::MAX };
+    /// A slice ends, work is left.
+    pub(super) const BUSY: What = What::SliceEnded { work_left: true, next_timer: u64::MAX };
+    pub(super) const SPAWN: What = What::Spawned(Class::Normal);
+    pub(super) const RUN: What = What::Started(Class::Normal);
+
+    /// A trace from (milliseconds, task, what), with the default settings and a gap of 0.1 ms for each task.
+    pub(super) fn trace(events: &[(u64, u32, What)]) -> Trace {
+        let many = events.iter().map(|(_, task, _)| *task).filter(|task| *task != HOST).max().map_or(0, |most| most + 1);
+        Trace {
+            settings: Settings::default(),
+            tasks: vec![Facts { longest_gap: MS / 10 }; many as usize],
+            events: events.iter().map(|(at, task, what)| Event { at: at * MS, task: *task, what: *what }).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::by_hand::*;
+    use super::*;
+    use crate::trace::What;
+
+    #[test]
+    fn names_are_unique_and_rules_are_stated() {
+        for promise in PROMISES {
+            assert_eq!(PROMISES.iter().filter(|other| other.name == promise.name).count(), 1);
+            assert!(promise.rule.len() > 20);
+            assert_eq!(Promise::named(promise.name).map(|found| found.name), Some(promise.name));
+        }
+    }
+
+    #[test]
+    fn a_plain_trace_keeps_all_of_them() {
+        let plain = trace(&[
+            (0, 0, SPAWN),
+            (0, H, OPEN),
+            (0, 0, RUN),
+            (1, 0, What::Dropped),
+            (1, 0, What::Finished),
+            (1, H, IDLE),
+            (1, H, What::ShutDown),
+        ]);
+        assert_eq!(check_all(&plain), Ok(()));
+    }
+}

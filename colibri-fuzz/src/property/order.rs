@@ -1,0 +1,286 @@
+//! Order: who goes before whom.
+
+use std::collections::VecDeque;
+
+use super::Breach;
+use crate::ledger::{Ledger, State};
+use crate::span::{nanos, short};
+use crate::trace::{HOST, Trace, What};
+use crate::workload::Class;
+
+/// Waits are kept in whole microseconds, so that a promotion may seem early by less than one: 1 000 ns.
+pub const WAIT_RESOLUTION_NANOS: u64 = 1_000;
+
+/// No task is picked while a higher level has a ready one. A promoted task counts at the level to which it rose.
+///
+/// # Errors
+///
+/// The first pick over the head of a higher level.
+pub fn class_order(trace: &Trace) -> Result<(), Breach> {
+    let mut ledger = Ledger::new(trace);
+    for (place, event) in trace.events.iter().enumerate() {
+        if let What::Started(level) = event.what {
+            let entry = ledger.task(event.task);
+            if entry.level != level {
+                let text = format!("#{} runs as {level:?}, its level is {:?}", event.task, entry.level);
+                return Err(Breach::new(place, text));
+            }
+            if ledger.higher_can_run(level) {
+                let above = |other: &u32| {
+                    let other = ledger.task(*other);
+                    other.can_run() && other.level < level
+                };
+                let other = (0..trace.tasks.len() as u32).find(above).unwrap_or(HOST);
+                let text = format!("#{} runs as {level:?} while #{other} is ready as {:?}", event.task, ledger.task(other).level);
+                return Err(Breach::new(place, text));
+            }
+        }
+        ledger.apply(event);
+    }
+    Ok(())
+}
+
+/// When a higher level becomes ready, the running task gives way within d, its longest gap between checkpoints:
+/// (end of its poll) - (when the higher one became ready) ≤ d.
+///
+/// A task whose class changes while it runs is left out for that poll.
+///
+/// # Errors
+///
+/// The first poll that went on for longer.
+pub fn preemption(trace: &Trace) -> Result<(), Breach> {
+    let mut ledger = Ledger::new(trace);
+    // Since when somebody above the running task has been ready without a break, and who it was.
+    let mut above: Option<(u64, u32)> = None;
+    let mut level = Some(Class::Immediate);
+    for (place, event) in trace.events.iter().enumerate() {
+        let running = ledger.running;
+        ledger.apply(event);
+        if let What::Started(started) = event.what {
+            (above, level) = (None, Some(started));
+        }
+        if running.is_some() && running == Some(event.task) && matches!(event.what, What::Moved(_)) {
+            level = None;
+        }
+        match (running, ledger.running, level) {
+            (Some(_), Some(_), Some(level)) => match (ledger.higher_can_run(level), above) {
+                (true, None) => above = Some((event.at, event.task)),
+                (false, _) => above = None,
+                _ => {}
+            },
+            (Some(task), None, _) => {
+                if let Some((since, other)) = above.take() {
+                    let (held, most) = (event.at - since, trace.tasks[task as usize].longest_gap);
+                    if held > most {
+                        let text = format!(
+                            "#{task} ran on for {} after #{other} became ready above it; its longest gap is d = {}",
+                            short(held),
+                            short(most)
+                        );
+                        return Err(Breach::new(place, text));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// A task that has been ready for A without running rises one class, not before: wait ≥ A (less the resolution of
+/// [`WAIT_RESOLUTION_NANOS`]). Guests, which is what promoted tasks are, take at most every second pick of a level:
+/// of two picks in a row at most one is a guest's, while a task at home there is ready that owes no turn.
+///
+/// # Errors
+///
+/// The first promotion that came too early or went too far, or the first guest out of turn.
+pub fn promotion(trace: &Trace) -> Result<(), Breach> {
+    let wait = nanos(trace.settings.upgrade_after);
+    let quantum = nanos(trace.settings.quantum);
+    let mut ledger = Ledger::new(trace);
+    let mut risen = vec![0; trace.tasks.len()];
+    let mut guest_before = [false; 3];
+    for (place, event) in trace.events.iter().enumerate() {
+        let task = event.task;
+        match event.what {
+            What::Promoted(level) => {
+                let entry = ledger.task(task);
+                if !entry.can_run() {
+                    return Err(Breach::new(place, format!("#{task} is promoted though it is not ready")));
+                }
+                if level as usize + 1 != entry.level as usize {
+                    let text = format!("#{task} rises from {:?} to {level:?}: that is not one class", entry.level);
+                    return Err(Breach::new(place, text));
+                }
+                let waited = event.at - entry.since.max(risen[task as usize]);
+                if waited + WAIT_RESOLUTION_NANOS <= wait {
+                    let text = format!("#{task} rises after {} of waiting; A = {}", short(waited), short(wait));
+                    return Err(Breach::new(place, text));
+                }
+                risen[task as usize] = event.at;
+            }
+            What::Started(level) => {
+                let guest = !ledger.task(task).is_at_home();
+                if guest && guest_before[level as usize] {
+                    let waits = |other: &usize| {
+                        let entry = &ledger.tasks[*other];
+                        entry.can_run() && entry.level == level && entry.is_at_home() && entry.owes < quantum
+                    };
+                    if let Some(other) = (0..trace.tasks.len()).find(waits) {
+                        let text = format!("two guests in a row run as {level:?}, #{task} the second, while #{other} waits");
+                        return Err(Breach::new(place, text));
+                    }
+                }
+                guest_before[level as usize] = guest;
+            }
+            _ => {}
+        }
+        ledger.apply(event);
+    }
+    Ok(())
+}
+
+/// While a task waits, no equal begins two turns: turns begun by another task of its class since it began to wait
+/// ≤ 1 + floor(o / q). There o is what the waiting one owes: what it ran beyond its quanta, which is taken from its
+/// next turns (as a rule less than its longest gap d; more if it was promoted while it owed).
+///
+/// A turn that the host or a higher class cut short goes on later; that is no new turn. Tasks that are guests of a
+/// higher level are left out while they are.
+///
+/// # Errors
+///
+/// The first turn out of order.
+pub fn round_robin(trace: &Trace) -> Result<(), Breach> {
+    let quantum = nanos(trace.settings.quantum).max(1);
+    let mut ledger = Ledger::new(trace);
+    // By class, in the order in which they began to wait; entries that are out of date are skipped.
+    let mut waiting: [VecDeque<(usize, u32)>; 3] = Default::default();
+    // When each task began to wait, and where in the trace it began its last turns.
+    let mut since = vec![0; trace.tasks.len()];
+    let mut turns = vec![Vec::<usize>::new(); trace.tasks.len()];
+    for (place, event) in trace.events.iter().enumerate() {
+        let before = (event.task != HOST).then(|| *ledger.task(event.task));
+        ledger.apply(event);
+        let Some(before) = before else { continue };
+        let entry = ledger.task(event.task);
+        if entry.class != before.class {
+            // Turns in another class are no concern of this one.
+            turns[event.task as usize].clear();
+        }
+        if let What::Started(_) = event.what
+            && before.is_at_home()
+            && entry.fresh
+        {
+            let mine = &mut turns[event.task as usize];
+            mine.push(place);
+            let class = entry.class as usize;
+            // The one that waits longest is in front; if it has not been wronged, nobody has.
+            while let Some((began, other)) = waiting[class].front()
+                && !(is_waiting(&ledger, *other, class) && since[*other as usize] == *began)
+            {
+                waiting[class].pop_front();
+            }
+            for (began, other) in &waiting[class] {
+                let begun = mine.len() - mine.partition_point(|turn| turn < began);
+                if begun < 2 {
+                    break;
+                }
+                let owes = ledger.task(*other).owes / quantum;
+                let current = is_waiting(&ledger, *other, class) && since[*other as usize] == *began;
+                if *other != event.task && current && begun as u64 > 1 + owes {
+                    let text = format!(
+                        "#{} begins its turn no. {begun} since #{other} began to wait at {:.6} ms; at most {} may be",
+                        event.task,
+                        trace.events[*began].at as f64 / 1e6,
+                        1 + owes
+                    );
+                    return Err(Breach::new(place, text));
+                }
+            }
+        }
+        let now = entry.can_run() && entry.is_at_home();
+        let was = before.can_run() && before.is_at_home();
+        if now && (!was || matches!(event.what, What::Moved(_))) {
+            since[event.task as usize] = place;
+            waiting[entry.class as usize].push_back((place, event.task));
+        }
+    }
+    Ok(())
+}
+
+fn is_waiting(ledger: &Ledger, task: u32, class: usize) -> bool {
+    let entry = ledger.task(task);
+    entry.state == State::Ready && entry.can_run() && entry.is_at_home() && entry.class as usize == class
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::by_hand::*;
+    use super::*;
+    use crate::trace::Why;
+
+    const HIGH: What = What::Spawned(Class::Immediate);
+    const RUN_HIGH: What = What::Started(Class::Immediate);
+    const LOW: What = What::Spawned(Class::Idle);
+    const RUN_LOW: What = What::Started(Class::Idle);
+    const NEXT: What = What::Yielded(Why::Quantum);
+
+    #[test]
+    fn a_pick_over_the_head_of_a_higher_class_is_seen() {
+        let start = [(0, 0, LOW), (0, 1, HIGH)];
+        let then = |more: &[(u64, u32, What)]| class_order(&trace(&[&start, more].concat()));
+        assert_eq!(then(&[(0, 1, RUN_HIGH), (1, 1, What::Finished), (1, 0, RUN_LOW)]), Ok(()));
+        assert!(then(&[(0, 0, RUN_LOW)]).is_err());
+        assert_eq!(then(&[(0, 1, What::PauseCalled), (0, 0, RUN_LOW)]), Ok(()));
+        assert!(then(&[(0, 1, RUN)]).unwrap_err().text.contains("its level is Immediate"));
+    }
+
+    #[test]
+    fn a_task_that_does_not_give_way_is_seen() {
+        let start = [(0, 0, LOW), (0, 0, RUN_LOW), (1, 1, HIGH)];
+        let end = |at| {
+            let mut trace = trace(&[&start[..], &[(at, 0, What::Yielded(Why::Preempted))]].concat());
+            trace.tasks[0].longest_gap = 2 * MS;
+            preemption(&trace)
+        };
+        assert_eq!(end(3), Ok(()));
+        assert!(end(4).is_err());
+    }
+
+    #[test]
+    fn early_high_and_too_many_promotions_are_seen() {
+        let rise = |at, level| promotion(&trace(&[(0, 0, LOW), (at, 0, What::Promoted(level))]));
+        assert_eq!(rise(500, Class::Normal), Ok(()));
+        assert!(rise(499, Class::Normal).is_err());
+        assert!(rise(500, Class::Immediate).is_err());
+        let guests = [(0, 0, LOW), (0, 1, LOW), (500, 0, What::Promoted(Class::Normal)), (500, 1, What::Promoted(Class::Normal))];
+        let run = |task| [(501, task, RUN), (502, task, What::Suspended)];
+        let with = |more: &[(u64, u32, What)]| promotion(&trace(&[&guests, more].concat()));
+        assert_eq!(with(&[run(0), run(1)].concat()), Ok(()), "nobody else is there");
+        assert!(with(&[&[(500, 2, SPAWN)][..], &run(0), &run(1)].concat()).is_err());
+        assert_eq!(with(&[&[(500, 2, SPAWN), (500, 3, SPAWN)][..], &run(0), &run(2), &run(1)].concat()), Ok(()));
+    }
+
+    #[test]
+    fn two_turns_over_a_waiting_equal_are_seen() {
+        let turn = |task| [(1, task, RUN), (3, task, NEXT)];
+        let start = [(0, 0, SPAWN), (0, 1, SPAWN)];
+        let fair = trace(&[&start[..], &turn(0), &turn(1), &turn(0), &turn(1)].concat());
+        assert_eq!(round_robin(&fair), Ok(()));
+        let unfair = trace(&[&start[..], &turn(0), &turn(0)].concat());
+        assert!(round_robin(&unfair).is_err());
+        let owing = trace(&[&start[..], &[(0, 1, RUN), (5, 1, NEXT)], &turn(0), &turn(0)].concat());
+        assert_eq!(round_robin(&owing), Ok(()), "a task that owes a turn is passed over");
+    }
+
+    #[test]
+    fn a_turn_that_goes_on_is_no_second_turn() {
+        let start = [(0, 0, SPAWN), (0, 1, SPAWN), (0, 0, RUN)];
+        for why in [Why::Slice, Why::Preempted, Why::Host] {
+            let goes_on = trace(&[&start[..], &[(1, 0, What::Yielded(why)), (1, 0, RUN)]].concat());
+            assert_eq!(round_robin(&goes_on), Ok(()), "{why:?}");
+        }
+        let own = trace(&[&start[..], &[(1, 0, What::Yielded(Why::Own)), (1, 0, RUN)]].concat());
+        assert!(round_robin(&own).is_err());
+    }
+}

@@ -1,0 +1,122 @@
+//! What a person reads: the summary of a run, and a failure told in full.
+
+use std::fmt::Write;
+
+use crate::case::{Case, REPEATABLE};
+use crate::property::PROMISES;
+use crate::run::{Failure, Outcome};
+use crate::span::short;
+use crate::tally::{FEASIBLE_LOAD, TARGETS_NANOS, Tally};
+use crate::workload::Class;
+
+/// So many events before a breach are shown.
+const TIMELINE_EVENTS: usize = 40;
+
+/// The summary of a run: cases, dispatches, a verdict per promise, waits per class.
+pub fn summary(seed: u64, outcome: &Outcome) -> String {
+    let mut text = String::new();
+    let Tally { cases, dispatches, virtual_nanos, .. } = &outcome.tally;
+    let seconds = outcome.took.as_secs_f64();
+    let rate = *dispatches as f64 / seconds.max(1e-9) / 1e6;
+    let _ = writeln!(
+        text,
+        "seed {seed}: {cases} cases, {dispatches} dispatches, {:.0} s of virtual time in {seconds:.1} s ({rate:.1} million dispatches a second, checks included)\n",
+        *virtual_nanos as f64 / 1e9
+    );
+    let repeatable = (REPEATABLE, "the same workload gives the same trace, event by event (every 8th case)");
+    for (name, rule) in PROMISES.iter().map(|promise| (promise.name, promise.rule)).chain([repeatable]) {
+        match outcome.failures.get(name) {
+            None => writeln!(text, "  kept    {name:<21} {rule}"),
+            Some(case) => writeln!(text, "  BROKEN  {name:<21} {rule}: first in case {}", case.number),
+        }
+        .unwrap_or_default();
+    }
+    text += "\n";
+    text += &waits(&outcome.tally);
+    text
+}
+
+/// Waits per class, from ready to running, at feasible load.
+pub fn waits(tally: &Tally) -> String {
+    let mut text = format!(
+        "waits from ready to running in the {} cases with at most {:.0} % load and a prompt host (times include quanta up to 10 ms and tasks that never check):\n",
+        tally.feasible,
+        FEASIBLE_LOAD * 100.0
+    );
+    let _ = writeln!(
+        text,
+        "  {:<10} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}   latency target",
+        "class", "waits", "p50", "p90", "p99", "p99.9", "max"
+    );
+    for class in Class::ALL {
+        let waits = &tally.waits[class as usize];
+        let at = |quantile| short(waits.value_at_quantile(quantile));
+        let _ = writeln!(
+            text,
+            "  {:<10} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}   {}",
+            format!("{class:?}"),
+            waits.len(),
+            at(0.5),
+            at(0.9),
+            at(0.99),
+            at(0.999),
+            short(waits.max()),
+            short(TARGETS_NANOS[class as usize])
+        );
+    }
+    text
+}
+
+/// A failure in full: the promise with its numbers, the seed, the smallest workload, a timeline, and how to repeat it.
+pub fn failure(failure: &Failure, case: Option<Case>, file: Option<&str>) -> String {
+    let Failure { breach, workload, trace } = failure;
+    let rule = PROMISES.iter().find(|promise| promise.name == breach.promise).map_or("", |promise| promise.rule);
+    let mut text = format!("unfair: \"{}\" is broken\n\n  promised: {rule}\n  seen:     {}\n", breach.promise, breach.text);
+    if let Some(case) = case {
+        let _ = writeln!(text, "  found in: {case}");
+    }
+    let _ = writeln!(text, "\nthe smallest workload that shows it:\n");
+    workload.to_string().lines().for_each(|line| text += &format!("  {line}\n"));
+    let _ = writeln!(text, "\nwhat happens (→: here it is seen):\n");
+    text += &trace.timeline(breach.place, TIMELINE_EVENTS);
+    text += "\nto repeat it:\n";
+    if let Some(file) = file {
+        let _ = writeln!(text, "  cargo xtask fairness --replay {file}");
+    }
+    if let Some(Case { seed, number }) = case {
+        let _ = writeln!(text, "  cargo xtask fairness --seed {seed} --case {number}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::judge;
+    use crate::colibri::Colibri;
+    use crate::property::Breach;
+
+    #[test]
+    fn a_summary_names_each_promise() {
+        let mut outcome = Outcome::default();
+        outcome.failures.insert("slice", Case { seed: 1, number: 7 });
+        let text = summary(1, &outcome);
+        for promise in PROMISES {
+            assert!(text.contains(promise.name) && text.contains(promise.rule));
+        }
+        assert!(text.contains("BROKEN  slice") && text.contains("first in case 7"), "{text}");
+        assert!(text.contains("Immediate") && text.contains("p99.9"), "{text}");
+    }
+
+    #[test]
+    fn a_failure_tells_all_that_is_needed() {
+        let case = Case { seed: 3, number: 4 };
+        let workload = case.workload();
+        let trace = judge::<Colibri>(&workload, false).trace;
+        let breach = Breach { promise: "slice", place: 5, text: "it was too long".to_owned() };
+        let text = failure(&Failure { breach, workload, trace }, Some(case), Some("regressions/slice-3-4.json"));
+        for part in ["\"slice\" is broken", "it was too long", "slice lasts at most", "quantum", "→", "--seed 3 --case 4", "--replay regressions/"] {
+            assert!(text.contains(part), "{part}:\n{text}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The scheduling rules, one method each: what DESIGN's section 5 says, as code that is short enough to be checked by
+//! reading. The [`model`](crate::model) follows them; each canary breaks one.
+
+use std::cmp::Ordering;
+
+use crate::trace::Why;
+use crate::workload::Class;
+
+/// Where a task that gave way is put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// In front of all others of its class.
+    Head,
+    /// Behind them.
+    Tail,
+}
+
+/// What a running task finds at a checkpoint. Times are in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Situation {
+    /// It was cancelled or paused.
+    pub stopped: bool,
+    /// What it used of its quantum.
+    pub used: u64,
+    /// The quantum.
+    pub quantum: u64,
+    /// The host asked for the thread.
+    pub host_asks: bool,
+    /// Now.
+    pub now: u64,
+    /// When the slice ends.
+    pub slice_end: u64,
+    /// Something is ready at a level above its own.
+    pub outranked: bool,
+}
+
+/// What a pick has to choose between: the first of the level's own tasks, and its first guest.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice {
+    /// When the first guest was promoted, in microseconds.
+    pub guest_came: u64,
+    /// When the first of the level's own became ready, in microseconds. `None`: there is none.
+    pub own_came: Option<u64>,
+    /// That one goes on with a turn that was cut.
+    pub own_goes_on: bool,
+    /// The last pick of this level was a guest.
+    pub guest_before: bool,
+}
+
+/// The rules. Every method has a body: the right one.
+pub trait Rules: Default + 'static {
+    /// The classes in the order in which they are served.
+    fn classes(&self) -> [Class; 3] {
+        Class::ALL
+    }
+
+    /// Whether and why a task gives way at a checkpoint. The quantum comes first among the reasons: a task that has
+    /// nothing left of it has nothing to keep.
+    fn gives_way(&self, at: &Situation) -> Option<Why> {
+        if at.stopped {
+            Some(Why::Own)
+        } else if at.used >= at.quantum {
+            Some(Why::Quantum)
+        } else if at.host_asks {
+            Some(Why::Host)
+        } else if at.now >= at.slice_end {
+            Some(Why::Slice)
+        } else if at.outranked {
+            Some(Why::Preempted)
+        } else {
+            None
+        }
+    }
+
+    /// Where a task goes that gave way: to the tail if its turn is over, to the head (with the rest of its quantum) if
+    /// it was stopped through no fault of its own.
+    fn goes_to(&self, why: Why) -> End {
+        match why {
+            Why::Own | Why::Quantum => End::Tail,
+            Why::Slice | Why::Preempted | Why::Host => End::Head,
+        }
+    }
+
+    /// What is charged to the next turn, when a turn ends in which `used` of `quantum` nanoseconds were used.
+    fn carries_over(&self, used: u64, quantum: u64) -> u64 {
+        used.saturating_sub(quantum)
+    }
+
+    /// Whether a slice is over before the next pick.
+    fn slice_is_over(&self, now: u64, slice_end: u64) -> bool {
+        now >= slice_end
+    }
+
+    /// Whether a task that has been ready for `waited` microseconds rises one level.
+    fn rises(&self, waited: u64, upgrade_after: u64) -> bool {
+        waited >= upgrade_after
+    }
+
+    /// Whether the pick goes to the guest: to whoever came first, but never to two guests in a row, nor before a task
+    /// that goes on with its turn.
+    fn takes_guest(&self, choice: &Choice) -> bool {
+        match choice.own_came {
+            None => true,
+            Some(own_came) => !choice.guest_before && !choice.own_goes_on && choice.guest_came < own_came,
+        }
+    }
+
+    /// Whether a guest goes home after it ran.
+    fn guest_goes_home(&self) -> bool {
+        true
+    }
+
+    /// Whether a timer is due.
+    fn is_due(&self, deadline: u64, now: u64) -> bool {
+        deadline <= now
+    }
+
+    /// The order in which timers fire: by deadline, then in the order of their making.
+    fn timer_order(&self, one: (u64, u64), other: (u64, u64)) -> Ordering {
+        one.cmp(&other)
+    }
+
+    /// Whether timers are looked at, given that something is ready.
+    fn looks_at_timers(&self, something_is_ready: bool) -> bool {
+        let _ = something_is_ready;
+        true
+    }
+
+    /// Whether a wake that meets the task in its own poll is kept until the poll ends.
+    fn keeps_wake_while_running(&self) -> bool {
+        true
+    }
+
+    /// Whether a wake, or readiness, that meets the task while it hovers is kept until it is resumed.
+    fn keeps_wake_while_paused(&self) -> bool {
+        true
+    }
+
+    /// Whether a wake of a task that is ready already is ignored.
+    fn queues_once(&self) -> bool {
+        true
+    }
+
+    /// Whether a paused task is taken out of its queue.
+    fn pause_stops(&self) -> bool {
+        true
+    }
+
+    /// Whether the future of a cancelled task is dropped by the time that `cancel` returns.
+    fn cancel_drops(&self) -> bool {
+        true
+    }
+
+    /// Whether a cancelled task is taken out of its queue.
+    fn cancel_stops(&self) -> bool {
+        true
+    }
+
+    /// Whether those who await a task are woken at its end.
+    fn wakes_joiner(&self) -> bool {
+        true
+    }
+
+    /// What the host is told: whether something is ready.
+    fn tells_of_work(&self, something_is_ready: bool) -> bool {
+        something_is_ready
+    }
+}
+
+/// The rules as they are.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Right;
+
+impl Rules for Right {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CALM: Situation = Situation {
+        stopped: false,
+        used: 0,
+        quantum: 2,
+        host_asks: false,
+        now: 0,
+        slice_end: 8,
+        outranked: false,
+    };
+
+    #[test]
+    fn reasons_to_give_way_have_an_order() {
+        let at = |change: fn(&mut Situation)| {
+            let mut situation = CALM;
+            change(&mut situation);
+            Right.gives_way(&situation)
+        };
+        assert_eq!(Right.gives_way(&CALM), None);
+        assert_eq!(at(|at| at.outranked = true), Some(Why::Preempted));
+        assert_eq!(at(|at| (at.outranked, at.now) = (true, 8)), Some(Why::Slice));
+        assert_eq!(at(|at| (at.now, at.host_asks) = (8, true)), Some(Why::Host));
+        assert_eq!(at(|at| (at.host_asks, at.used) = (true, 2)), Some(Why::Quantum));
+        assert_eq!(at(|at| (at.used, at.stopped) = (2, true)), Some(Why::Own));
+    }
+
+    #[test]
+    fn guests_take_turns_with_the_level_s_own() {
+        let choice = Choice { guest_came: 5, own_came: Some(7), own_goes_on: false, guest_before: false };
+        assert!(Right.takes_guest(&choice));
+        assert!(!Right.takes_guest(&Choice { guest_before: true, ..choice }));
+        assert!(!Right.takes_guest(&Choice { own_goes_on: true, ..choice }));
+        assert!(!Right.takes_guest(&Choice { own_came: Some(5), ..choice }));
+        assert!(Right.takes_guest(&Choice { own_came: None, guest_before: true, ..choice }));
+    }
+}

@@ -1,0 +1,176 @@
+//! A run: many cases on all cores, each drawn from the run's seed and its own number.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::case::{Case, judge};
+use crate::property::Breach;
+use crate::shrink::shrink;
+use crate::subject::Subject;
+use crate::tally::Tally;
+use crate::trace::Trace;
+use crate::workload::Workload;
+
+/// Simulations that shrinking may take: some seconds at most.
+pub const SHRINK_TRIES: u32 = 4_000;
+
+/// Each so many-th case runs twice, to see that it leaves the same trace.
+const TWICE_EVERY: u64 = 8;
+
+/// A case that takes longer than this hangs: the largest take some 100 ms.
+const HANG_AFTER: Duration = Duration::from_secs(60);
+
+/// How much to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent {
+    /// The run's seed.
+    pub seed: u64,
+    /// The first case.
+    pub first: u64,
+    /// How many cases at most.
+    pub cases: u64,
+    /// How long at most.
+    pub time: Option<Duration>,
+    /// On how many threads.
+    pub threads: usize,
+}
+
+/// What came of a run.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Sums over all cases.
+    pub tally: Tally,
+    /// For each promise that broke: the lowest case that broke it.
+    pub failures: BTreeMap<&'static str, Case>,
+    /// Cases that broke a promise.
+    pub unfair: u64,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// Runs cases on a scheduler of kind `S`. `progress` is called now and then with the number of cases done;
+/// `hangs` if one does not come back.
+pub fn run<S: Subject>(extent: Extent, progress: impl Fn(u64) + Sync, hangs: impl Fn(Case) + Sync) -> Outcome {
+    let began = Instant::now();
+    let next = AtomicU64::new(0);
+    let done = AtomicU64::new(0);
+    let over = AtomicBool::new(false);
+    let outcome = Mutex::new(Outcome::default());
+    // For each thread: its case (plus one) and when that began, in milliseconds of the run.
+    let posts = (0..extent.threads.max(1)).map(|_| (AtomicU64::new(0), AtomicU64::new(0))).collect::<Vec<_>>();
+    std::thread::scope(|scope| {
+        let workers = posts.iter().map(|post| {
+            let work = || {
+                let mut mine = Outcome::default();
+                loop {
+                    let place = next.fetch_add(1, Ordering::Relaxed);
+                    if place >= extent.cases || extent.time.is_some_and(|time| began.elapsed() >= time) {
+                        break;
+                    }
+                    let case = Case { seed: extent.seed, number: extent.first + place };
+                    post.1.store(began.elapsed().as_millis() as u64, Ordering::Relaxed);
+                    post.0.store(case.number + 1, Ordering::Relaxed);
+                    mine.take(case, judge::<S>(&case.workload(), place.is_multiple_of(TWICE_EVERY)));
+                    post.0.store(0, Ordering::Relaxed);
+                    progress(done.fetch_add(1, Ordering::Relaxed) + 1);
+                }
+                outcome.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).merge(mine);
+            };
+            scope.spawn(work)
+        });
+        let workers = workers.collect::<Vec<_>>();
+        scope.spawn(|| watch(&posts, began, &over, |number| hangs(Case { seed: extent.seed, number })));
+        for worker in workers {
+            // A panic of the harness itself must not look like a fair run.
+            if let Err(panic) = worker.join() {
+                over.store(true, Ordering::Relaxed);
+                std::panic::resume_unwind(panic);
+            }
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+    let mut outcome = outcome.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    outcome.took = began.elapsed();
+    outcome
+}
+
+fn watch(posts: &[(AtomicU64, AtomicU64)], began: Instant, over: &AtomicBool, hangs: impl Fn(u64)) {
+    while !over.load(Ordering::Relaxed) {
+        // A short nap: the end of the run waits for it.
+        std::thread::sleep(Duration::from_millis(20));
+        for (case, since) in posts {
+            let case = case.load(Ordering::Relaxed);
+            let since = Duration::from_millis(since.load(Ordering::Relaxed));
+            if case > 0 && began.elapsed().saturating_sub(since) > HANG_AFTER {
+                hangs(case - 1);
+                return;
+            }
+        }
+    }
+}
+
+impl Outcome {
+    fn take(&mut self, case: Case, judged: crate::case::Judged) {
+        self.tally.add(&judged.trace);
+        if let Some(breach) = judged.breach {
+            self.unfair += 1;
+            let first = self.failures.entry(breach.promise).or_insert(case);
+            *first = case.min(*first);
+        }
+    }
+
+    fn merge(&mut self, other: Outcome) {
+        self.tally.merge(&other.tally);
+        self.unfair += other.unfair;
+        for (promise, case) in other.failures {
+            let first = self.failures.entry(promise).or_insert(case);
+            *first = case.min(*first);
+        }
+    }
+}
+
+/// A failure, as small as it gets.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// Which promise broke and how, in the smallest workload.
+    pub breach: Breach,
+    /// The smallest workload found.
+    pub workload: Workload,
+    /// What happens in it.
+    pub trace: Trace,
+}
+
+/// Shrinks a workload that breaks `promise` on a scheduler of kind `S`. `None`: it does not break it.
+pub fn reduce<S: Subject>(workload: &Workload, promise: &str) -> Option<Failure> {
+    let breaks = |workload: &Workload| {
+        let judged = judge::<S>(workload, true);
+        judged.breach.is_some_and(|breach| breach.promise == promise)
+    };
+    if !breaks(workload) {
+        return None;
+    }
+    let workload = shrink(workload, SHRINK_TRIES, breaks);
+    let judged = judge::<S>(&workload, true);
+    judged.breach.map(|breach| Failure { breach, workload, trace: judged.trace })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::colibri::Colibri;
+
+    #[test]
+    fn the_outcome_does_not_depend_on_the_number_of_threads() {
+        let run = |threads| {
+            let extent = Extent { seed: 5, first: 0, cases: 120, time: None, threads };
+            run::<Colibri>(extent, |_| {}, |_| {})
+        };
+        let (one, three) = (run(1), run(3));
+        assert_eq!(one.tally.dispatches, three.tally.dispatches);
+        assert_eq!(one.tally.waits, three.tally.waits);
+        assert_eq!(one.failures, three.failures);
+        assert_eq!(one.tally.cases, 120);
+    }
+}

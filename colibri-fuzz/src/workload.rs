@@ -1,0 +1,366 @@
+//! A workload: what tasks do, when they arrive, how the host behaves. Plain data that reads like a sentence, is
+//! written to and read from JSON, and means the same on every scheduler.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::span::{self, to_text};
+
+/// A task's number: its place in [`Workload::tasks`]. Numbers past the end wrap around, so that a workload stays
+/// meaningful while its shrinking removes tasks.
+pub type Number = usize;
+
+/// One complete case.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Workload {
+    /// The scheduler's lengths of time.
+    #[serde(default)]
+    pub settings: Settings,
+    /// How the owner of the thread behaves.
+    #[serde(default)]
+    pub host: Host,
+    /// All tasks that may ever exist.
+    pub tasks: Vec<Plan>,
+    /// What happens from outside: another thread, a user, a device.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outside: Vec<Outside>,
+}
+
+/// The scheduler's lengths of time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// How long one turn of the host may last.
+    #[serde(with = "span")]
+    pub slice: Duration,
+    /// How long one task runs before an equal gets its turn.
+    #[serde(with = "span")]
+    pub quantum: Duration,
+    /// After what wait a ready task rises one class.
+    #[serde(with = "span")]
+    pub upgrade_after: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            slice: Duration::from_millis(8),
+            quantum: Duration::from_millis(2),
+            upgrade_after: Duration::from_millis(500),
+        }
+    }
+}
+
+/// How the owner of the thread behaves. Both lists are gone through again and again; an empty one means "at once"
+/// or "in time".
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Host {
+    /// Lengths of the turns, where the host chooses them itself (`run_for`). Empty: always `run_slice`.
+    #[serde(with = "spans", skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<Duration>,
+    /// How long it stays away after a turn that left work.
+    #[serde(with = "spans", skip_serializing_if = "Vec::is_empty")]
+    pub away: Vec<Duration>,
+    /// When it comes, relative to the timer it was told of.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub timers: Vec<Punctuality>,
+}
+
+/// When the host comes, relative to the timer it was told of.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Punctuality {
+    /// Exactly then.
+    InTime,
+    /// This much before (nothing must happen), and once more exactly then.
+    Early(#[serde(with = "span")] Duration),
+    /// This much after.
+    Late(#[serde(with = "span")] Duration),
+}
+
+/// A scheduling class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// Runs before all others.
+    Immediate,
+    /// The middle.
+    Normal,
+    /// Runs when nothing else wants to.
+    Idle,
+}
+
+impl Class {
+    /// All of them, the highest first.
+    pub const ALL: [Class; 3] = [Class::Immediate, Class::Normal, Class::Idle];
+}
+
+/// What one task does, from its arrival to its end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Its class at first.
+    pub class: Class,
+    /// When it is spawned from outside; absent: only another task's [`Action::Spawn`] brings it.
+    #[serde(default, with = "maybe", skip_serializing_if = "Option::is_none")]
+    pub arrives: Option<Duration>,
+    /// How often it goes through its steps.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub rounds: u32,
+    /// Its steps, in order.
+    pub steps: Vec<Step>,
+}
+
+/// One step of a task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// Computes for `total`, with a checkpoint after each `gap` and at the end.
+    Work {
+        /// The whole length.
+        #[serde(with = "span")]
+        total: Duration,
+        /// From one checkpoint to the next.
+        #[serde(with = "span")]
+        gap: Duration,
+    },
+    /// Computes without any checkpoint: nobody can stop it.
+    Hold(#[serde(with = "span")] Duration),
+    /// Gives way once.
+    Yield,
+    /// Sleeps.
+    Sleep(#[serde(with = "span")] Duration),
+    /// Waits for a [`Action::Wake`] that is meant for it; those that came before count.
+    Wait,
+    /// Waits for the end of another task, if that exists and nobody else waits for it.
+    Join(Number),
+    /// Acts on another task, or on itself.
+    Do(Action),
+    /// Panics.
+    Panic,
+}
+
+/// What a task, or the outside, does to a task. On a task that is not there (any more) it does nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// Spawns it, unless that was done.
+    Spawn(Number),
+    /// Lets it go past one [`Step::Wait`].
+    Wake(Number),
+    /// Wakes it for no reason.
+    Nudge(Number),
+    /// Cancels it.
+    Cancel(Number),
+    /// Pauses it.
+    Pause(Number),
+    /// Resumes it.
+    Resume(Number),
+    /// Moves it to another class.
+    SetClass(Number, Class),
+    /// Asks whoever runs to give way to the host.
+    RequestYield,
+}
+
+/// Something that happens from outside at a time of its own, also in the middle of a task's step.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Outside {
+    /// When, from the start.
+    #[serde(with = "span")]
+    pub at: Duration,
+    /// What.
+    pub action: Action,
+}
+
+impl Workload {
+    /// The place that `number` means here.
+    pub fn resolve(&self, number: Number) -> usize {
+        number % self.tasks.len().max(1)
+    }
+
+    /// A measure of how much there is to read: what shrinking makes small.
+    pub fn size(&self) -> usize {
+        self.tasks.iter().map(|plan| 2 + plan.steps.len()).sum::<usize>()
+            + self.outside.len()
+            + self.host.turns.len()
+            + self.host.away.len()
+            + self.host.timers.len()
+    }
+}
+
+impl fmt::Display for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Settings { slice, quantum, upgrade_after } = &self.settings;
+        let [slice, quantum, upgrade] = [slice, quantum, upgrade_after].map(|span| to_text(*span));
+        writeln!(f, "slice {slice}, quantum {quantum}, upgrade after {upgrade}")?;
+        let list = |spans: &[Duration]| spans.iter().map(|span| to_text(*span)).collect::<Vec<_>>().join(", ");
+        if !self.host.turns.is_empty() {
+            writeln!(f, "the host's turns: {}", list(&self.host.turns))?;
+        }
+        if !self.host.away.is_empty() {
+            writeln!(f, "the host stays away for: {}", list(&self.host.away))?;
+        }
+        if !self.host.timers.is_empty() {
+            let come = |when: &Punctuality| match when {
+                Punctuality::InTime => "in time".to_owned(),
+                Punctuality::Early(by) => format!("{} early", to_text(*by)),
+                Punctuality::Late(by) => format!("{} late", to_text(*by)),
+            };
+            writeln!(
+                f,
+                "the host comes to timers: {}",
+                self.host.timers.iter().map(come).collect::<Vec<_>>().join(", ")
+            )?;
+        }
+        for (number, plan) in self.tasks.iter().enumerate() {
+            let class = format!("{:?}", plan.class).to_lowercase();
+            let arrives = plan.arrives.map_or("if spawned".to_owned(), |at| format!("at {}", to_text(at)));
+            write!(f, "#{number:<3} {class:<9} {arrives:<10} ")?;
+            if plan.rounds != 1 {
+                write!(f, "{} times: ", plan.rounds)?;
+            }
+            let steps = plan.steps.iter().map(|step| step.to_string()).collect::<Vec<_>>();
+            writeln!(f, "{}", if steps.is_empty() { "ends at once".to_owned() } else { steps.join(", ") })?;
+        }
+        for Outside { at, action } in &self.outside {
+            writeln!(f, "outside        at {:<7} {action}", to_text(*at))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Step::Work { total, gap } if gap >= total => write!(f, "work {}", to_text(*total)),
+            Step::Work { total, gap } => write!(f, "work {} by {}", to_text(*total), to_text(*gap)),
+            Step::Hold(total) => write!(f, "hold {}", to_text(*total)),
+            Step::Yield => write!(f, "yield"),
+            Step::Sleep(span) => write!(f, "sleep {}", to_text(*span)),
+            Step::Wait => write!(f, "wait"),
+            Step::Join(of) => write!(f, "join #{of}"),
+            Step::Do(action) => write!(f, "{action}"),
+            Step::Panic => write!(f, "panic"),
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Action::Spawn(of) => write!(f, "spawn #{of}"),
+            Action::Wake(of) => write!(f, "wake #{of}"),
+            Action::Nudge(of) => write!(f, "nudge #{of}"),
+            Action::Cancel(of) => write!(f, "cancel #{of}"),
+            Action::Pause(of) => write!(f, "pause #{of}"),
+            Action::Resume(of) => write!(f, "resume #{of}"),
+            Action::SetClass(of, class) => write!(f, "move #{of} to {}", format!("{class:?}").to_lowercase()),
+            Action::RequestYield => write!(f, "request a yield"),
+        }
+    }
+}
+
+fn once() -> u32 {
+    1
+}
+
+fn is_once(rounds: &u32) -> bool {
+    *rounds == 1
+}
+
+/// Lists of lengths of time, for `#[serde(with = "spans")]`.
+mod spans {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    use crate::span::{from_text, to_text};
+
+    pub(super) fn serialize<S: Serializer>(spans: &[Duration], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(spans.iter().map(|span| to_text(*span)))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Duration>, D::Error> {
+        let texts = Vec::<String>::deserialize(from)?;
+        texts.iter().map(|text| from_text(text).map_err(D::Error::custom)).collect()
+    }
+}
+
+/// An optional length of time, for `#[serde(with = "maybe")]`.
+mod maybe {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    use crate::span::{from_text, to_text};
+
+    pub(super) fn serialize<S: Serializer>(span: &Option<Duration>, to: S) -> Result<S::Ok, S::Error> {
+        match span {
+            Some(span) => to.serialize_str(&to_text(*span)),
+            None => to.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+        let text = Option::<String>::deserialize(from)?;
+        text.map(|text| from_text(&text).map_err(D::Error::custom)).transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> Workload {
+        let ms = Duration::from_millis;
+        Workload {
+            host: Host { away: vec![ms(1)], timers: vec![Punctuality::Early(ms(2))], ..Host::default() },
+            tasks: vec![
+                Plan {
+                    class: Class::Idle,
+                    arrives: Some(ms(3)),
+                    rounds: 2,
+                    steps: vec![
+                        Step::Work { total: ms(5), gap: Duration::from_micros(50) },
+                        Step::Do(Action::SetClass(1, Class::Normal)),
+                        Step::Sleep(ms(1)),
+                    ],
+                },
+                Plan { class: Class::Normal, arrives: None, rounds: 1, steps: vec![Step::Wait, Step::Panic] },
+            ],
+            outside: vec![Outside { at: ms(4), action: Action::RequestYield }],
+            ..Workload::default()
+        }
+    }
+
+    #[test]
+    fn json_and_back() {
+        let text = serde_json::to_string_pretty(&example()).unwrap();
+        assert_eq!(serde_json::from_str::<Workload>(&text).unwrap(), example(), "{text}");
+    }
+
+    #[test]
+    fn what_may_be_left_out_may_be_left_out() {
+        let short = r#"{"tasks": [{"class": "idle", "arrives": "0s", "steps": ["yield", {"hold": "3ms"}]}]}"#;
+        let workload = serde_json::from_str::<Workload>(short).unwrap();
+        assert_eq!(workload.settings, Settings::default());
+        assert_eq!(workload.tasks[0].rounds, 1);
+    }
+
+    #[test]
+    fn a_misspelt_field_is_refused() {
+        assert!(serde_json::from_str::<Workload>(r#"{"tasks": [], "slize": 1}"#).is_err());
+    }
+
+    #[test]
+    fn prints_as_sentences() {
+        let text = example().to_string();
+        assert!(text.contains("#0   idle      at 3ms     2 times: work 5ms by 50us, move #1 to normal, sleep 1ms"), "{text}");
+        assert!(text.contains("outside        at 4ms     request a yield"), "{text}");
+    }
+}

@@ -1,0 +1,214 @@
+//! The attribute as a whole.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::ext::IdentExt as _;
+use syn::visit_mut::VisitMut as _;
+use syn::Block;
+
+use crate::boxed;
+use crate::check;
+use crate::function::{self, Function};
+use crate::group::{self, VisibleGroups};
+use crate::looping;
+use crate::name::{self, Runtime};
+use crate::options::Options;
+use crate::recursion::Recursion;
+use crate::report::Report;
+use crate::rewrite::{Found, Rewrite};
+use crate::signature::{self, Output};
+
+/// The attribute over pure tokens: the rewritten item, with an error for each misuse. An item that cannot be
+/// rewritten is emitted as it is, so that the rest of the file still makes sense to the compiler.
+pub(crate) fn cooperative(options: TokenStream, item: TokenStream) -> TokenStream {
+    let mut report = Report::default();
+    let options = Options::parse(options, &mut report);
+    let item = group::flatten(item);
+    let expanded = expand(&options, item.clone(), &mut report).unwrap_or_else(|| function::without_skips(item));
+    let errors = report.into_tokens();
+    quote!(#expanded #errors)
+}
+
+/// The rewritten function; `None` if it is none, or cannot be one that returns a future.
+fn expand(options: &Options, item: TokenStream, report: &mut Report) -> Option<TokenStream> {
+    if let Some((token, kind)) = function::kind_of_other_item(&item) {
+        report.at(
+            token.span(),
+            format!("`#[cooperative]` goes on a function (`fn`, `async fn`, a method), not on {kind}"),
+        );
+        return None;
+    }
+    let mut function: Function = match syn::parse2(item) {
+        Ok(function) => function,
+        Err(error) => {
+            report.add(error);
+            return None;
+        }
+    };
+    if !check::signature(&function.signature, report) {
+        return None;
+    }
+    make_groups_visible(&mut function);
+
+    let runtime = Runtime::new(options.runtime.as_ref());
+    let output = Output::of(&function.signature);
+    let body = function.body.take().map(|body| {
+        let rewritten = rewrite(body, &function, options, &output, &runtime, report);
+        let moves = signature::move_arguments(&mut function.signature);
+        future(&rewritten, &moves, &function, options, &output, &runtime)
+    });
+    if options.boxed && !output.is_never {
+        boxed::returning_boxed(&mut function.signature, body.is_some(), &output, &runtime);
+    } else {
+        signature::returning_future(&mut function.signature, &output, &runtime);
+    }
+
+    let Function { attributes, visibility, modifiers, signature, .. } = &function;
+    let body = body.unwrap_or_else(|| quote!(;));
+    Some(quote!(#(#attributes)* #visibility #modifiers #signature #body))
+}
+
+/// A body, and what is in it.
+struct Rewritten {
+    body: Block,
+    found: Found,
+}
+
+impl Rewritten {
+    /// Whether the body counts its iterations: else it has no fuel.
+    fn has_fuel(&self) -> bool {
+        self.found.checks > 0
+    }
+}
+
+/// Rewrites the body: with fuel, and once more without if nothing in it needs any.
+fn rewrite(
+    body: Block,
+    function: &Function,
+    options: &Options,
+    output: &Output,
+    runtime: &Runtime,
+    report: &mut Report,
+) -> Rewritten {
+    let label = label(function, options);
+    let is_async = function.signature.asyncness.is_some();
+    let attempt = |fuel: bool, report: &mut Report| {
+        let mut body = body.clone();
+        let recursion = Recursion::of(&function.signature, &body);
+        let mut rewrite = Rewrite::new(runtime, &label, &output.annotation, recursion, report);
+        (rewrite.is_async, rewrite.strict, rewrite.has_fuel) = (is_async, options.strict, fuel);
+        rewrite.visit_block_mut(&mut body);
+        let found = rewrite.found;
+        Rewritten { body, found }
+    };
+    let rewritten = attempt(true, report);
+    if rewritten.has_fuel() { rewritten } else { attempt(false, &mut Report::default()) }
+}
+
+/// What reports call the function.
+fn label(function: &Function, options: &Options) -> String {
+    match &options.name {
+        Some(name) => name.value(),
+        None => function.signature.ident.unraw().to_string(),
+    }
+}
+
+// Output: `{ async move { .. } }`, the body of the function that returns a future; see the crate's documentation.
+fn future(
+    rewritten: &Rewritten,
+    moves: &TokenStream,
+    function: &Function,
+    options: &Options,
+    output: &Output,
+    runtime: &Runtime,
+) -> TokenStream {
+    let inner = inner(rewritten, moves, output, runtime);
+    let waits = rewritten.found.awaits > 0 || rewritten.has_fuel();
+    let future = if waits {
+        let framed = framed(&inner, &static_function(function, options, runtime), runtime);
+        quote_spanned!(Span::mixed_site()=> async move { #framed })
+    } else {
+        inner
+    };
+    let runtime = runtime.path();
+    if output.is_never {
+        // It stays an `async fn`, see `returning_future`.
+        quote_spanned!(Span::mixed_site()=> { #future.await })
+    } else if options.boxed {
+        quote_spanned!(Span::mixed_site()=> { #runtime::alloc::boxed::Box::pin(#future) })
+    } else {
+        quote_spanned!(Span::mixed_site()=> { #future })
+    }
+}
+
+// Output: `async move { let a = a; let mut fuel = take(); let value: T = { body }; put(fuel); value }`
+// A `return` that is never taken tells the compiler the type before the first real one, so that each of them is
+// checked against it, and coerced to it, as in the plain function.
+fn inner(rewritten: &Rewritten, moves: &TokenStream, output: &Output, runtime: &Runtime) -> TokenStream {
+    let runtime = runtime.path();
+    let (fuel, value) = (name::fuel(), name::value());
+    let core = quote!(#runtime::core);
+    let (body, annotation) = (&rewritten.body, &output.annotation);
+    let expected_return = (!output.is_never && !output.is_opaque).then(|| {
+        quote_spanned! {Span::mixed_site()=>
+            if let #core::option::Option::Some(#value) = #core::option::Option::None::<#annotation> {
+                return #value;
+            }
+        }
+    });
+    if !rewritten.has_fuel() {
+        return quote_spanned!(Span::mixed_site()=> async move { #moves #expected_return #body });
+    }
+    quote_spanned! {Span::mixed_site()=>
+        async move {
+            #moves
+            let mut #fuel = #runtime::take();
+            #expected_return
+            let #value: #annotation = #body;
+            #[allow(unreachable_code)]
+            #runtime::put(#fuel);
+            #value
+        }
+    }
+}
+
+// Output: a block's content that polls the inner future, inside a scope of the runtime's for each poll.
+fn framed(inner: &TokenStream, function: &TokenStream, runtime: &Runtime) -> TokenStream {
+    let runtime = runtime.path();
+    let (frame, body, context, scope) =
+        (name::generated("frame"), name::generated("body"), name::generated("context"), name::generated("scope"));
+    quote_spanned! {Span::mixed_site()=>
+        let mut #frame = #runtime::Frame::new(const { &#function });
+        let #body = #inner;
+        let mut #body = #runtime::core::pin::pin!(#body);
+        #runtime::core::future::poll_fn(move |#context| {
+            let #scope = #runtime::enter(&mut #frame);
+            #runtime::core::future::Future::poll(#runtime::core::pin::Pin::as_mut(&mut #body), #context)
+        }).await
+    }
+}
+
+// Output: `Function::new("f", "src/lib.rs", 12).checks(128).slice_nanos(4_000_000)`
+fn static_function(function: &Function, options: &Options, runtime: &Runtime) -> TokenStream {
+    let at = function.signature.fn_token.span;
+    let (file, line) = (looping::file(runtime, at), looping::line(at));
+    let runtime = runtime.path();
+    let label = label(function, options);
+    let checks = options.budget.map(|checks| quote!(.checks(#checks)));
+    let slice = options.slice.map(|slice| {
+        let nanos = u64::try_from(slice.as_nanos()).unwrap_or(u64::MAX);
+        quote!(.slice_nanos(#nanos))
+    });
+    quote_spanned!(Span::mixed_site()=> #runtime::Function::new(#label, #file, #line)#checks #slice)
+}
+
+/// Turns the groups of `macro_rules` in all of the function into parentheses.
+fn make_groups_visible(function: &mut Function) {
+    for attribute in &mut function.attributes {
+        VisibleGroups.visit_attribute_mut(attribute);
+    }
+    VisibleGroups.visit_signature_mut(&mut function.signature);
+    if let Some(body) = &mut function.body {
+        VisibleGroups.visit_block_mut(body);
+    }
+}

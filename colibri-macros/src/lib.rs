@@ -1,0 +1,91 @@
+//! The attribute `#[cooperative]` of [colibri](https://docs.rs/colibri-core).
+//!
+//! Users name it as `colibri_core::cooperative`. The crate reads as the attribute works:
+//!
+//! 1. `options`: what stands in the attribute's parentheses.
+//! 2. `function`: the item it stands on.
+//! 3. `group`: what `macro_rules` left in the tokens, made plain.
+//! 4. `check`: what the attribute cannot do, with one message each.
+//! 5. `signature`: a function that returns a future, and how its arguments get into it; `boxed`: that future in a box.
+//! 6. `rewrite`: the body, with `looping` for loops and `recursion` for calls of the function to itself.
+//! 7. `expand`: all of it put together.
+//!
+//! # What it makes
+//!
+//! ```text
+//! #[cooperative]                      fn sum(data: &[u64]) -> impl Future<Output = u64> {
+//! fn sum(data: &[u64]) -> u64 {           async move {
+//!     let mut sum = 0;                        // per future: who it is, and the grant it has learned
+//!     for x in data {                         let mut frame = Frame::new(&Function::new("sum", file, line));
+//!         sum += x;                           let mut body = pin!(async move {
+//!     }                                           let data = data;
+//!     sum                                         let mut fuel = take();
+//! }                                               let value: u64 = {
+//!                                                     let mut sum = 0;
+//!                                                     { match IntoIterator::into_iter(data) { mut iterator => loop {
+//!                                                         if fuel <= 0 { fuel = refill(site).await; continue }
+//!                                                         match Iterator::next(&mut iterator) {
+//!                                                             None => break,
+//!                                                             Some(x) => { fuel -= 1; sum += x; }
+//!                                                         }
+//!                                                     } }; }
+//!                                                     sum
+//!                                                 };
+//!                                                 put(fuel);
+//!                                                 value
+//!                                             });
+//!                                             poll_fn(|context| { let _scope = enter(&mut frame); body.poll(context) }).await
+//!                                         }
+//!                                     }
+//! ```
+
+mod options;
+
+mod function;
+
+mod group;
+
+mod check;
+
+mod signature;
+
+mod boxed;
+
+mod rewrite;
+
+mod looping;
+
+mod recursion;
+
+mod expand;
+
+mod name;
+
+mod report;
+
+use proc_macro::TokenStream;
+
+/// Turns a function into one that returns a future which can stop at any iteration of its loops.
+///
+/// It goes on a `fn`, an `async fn`, a method, and a method of a trait or of its implementation.
+///
+/// | option | meaning |
+/// | --- | --- |
+/// | `budget = 128` | at most so many iterations per poll |
+/// | `slice = "4ms"` | on an executor other than colibri's: how long one poll may take |
+/// | `name = "index"` | what reports call the function |
+/// | `boxed` | it returns a boxed future: for mutual recursion, and for traits used as `dyn` |
+/// | `crate = path` | where colibri-core is found, if not at `::colibri_core` |
+/// | `strict` | a loop that cannot stop (in a closure, a nested item, an `async` block, a macro call) is an error |
+///
+/// On a loop of the function, `#[cooperative(skip)]` leaves that loop, and the loops inside it, as they are.
+///
+/// A call of the function to itself (`f(..)`, `Self::f(..)`, `self.f(..)`) is awaited, in a box. Where nothing can be
+/// awaited, in a closure or a nested function, it runs to its end at once.
+///
+/// Loops in closures, nested items, `async` blocks and macro calls, in `const` blocks and array lengths are not loops
+/// of the function, and stay as they are.
+#[proc_macro_attribute]
+pub fn cooperative(options: TokenStream, item: TokenStream) -> TokenStream {
+    expand::cooperative(options.into(), item.into()).into()
+}

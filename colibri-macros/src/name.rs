@@ -1,0 +1,66 @@
+//! The names that the expansion uses.
+//!
+//! Locals and labels of a mixed-site span are invisible to the user's code, and the user's to them. Only items are
+//! not hygienic: a `const fuel` of the user's would turn the pattern `fuel` into a comparison. Hence the prefix.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+use syn::Path;
+
+/// The fuel of the running function: how many more iterations may pass.
+pub(crate) fn fuel() -> Ident {
+    generated("fuel")
+}
+
+/// The iterator of the innermost `for`.
+pub(crate) fn iterator() -> Ident {
+    generated("iterator")
+}
+
+/// The future that is awaited.
+pub(crate) fn future() -> Ident {
+    generated("future")
+}
+
+/// A value on its way out.
+pub(crate) fn value() -> Ident {
+    generated("value")
+}
+
+/// The argument at `index`, where the user wrote a pattern.
+pub(crate) fn argument(index: usize) -> Ident {
+    generated(&format!("argument_{index}"))
+}
+
+/// A name of the expansion's own.
+pub(crate) fn generated(noun: &str) -> Ident {
+    Ident::new(&format!("__colibri_{noun}"), Span::mixed_site())
+}
+
+/// Where the expansion finds colibri-core, `core` and `alloc`, whatever the user's crate calls them.
+#[derive(Clone)]
+pub(crate) struct Runtime {
+    root: TokenStream,
+    path: TokenStream,
+}
+
+impl Runtime {
+    pub(crate) fn new(path: Option<&Path>) -> Runtime {
+        let root = match path {
+            Some(path) => quote!(#path),
+            None => quote::quote_spanned!(Span::mixed_site()=> ::colibri_core),
+        };
+        let path = quote::quote_spanned!(Span::mixed_site()=> #root::__private);
+        Runtime { root, path }
+    }
+
+    /// The crate itself.
+    pub(crate) fn root(&self) -> &TokenStream {
+        &self.root
+    }
+
+    /// The module that the expansion calls.
+    pub(crate) fn path(&self) -> &TokenStream {
+        &self.path
+    }
+}

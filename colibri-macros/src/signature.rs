@@ -1,0 +1,126 @@
+//! The signature: the same function, returning a future; and its arguments' way into that future.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens as _, quote, quote_spanned};
+use syn::visit_mut::{self, VisitMut};
+use syn::{Attribute, FnArg, Pat, PatIdent, Receiver, ReturnType, Signature, Type, TypeInfer};
+
+use crate::name::{self, Runtime};
+
+/// What a function gives, in three spellings.
+pub(crate) struct Output {
+    /// As the user wrote it.
+    pub(crate) ty: TokenStream,
+    /// As an annotation: `impl Trait` cannot be named, so `_` stands for it.
+    pub(crate) annotation: TokenStream,
+    /// Whether it is `!`, which may only be written as the result of a function.
+    pub(crate) is_never: bool,
+    /// Whether nothing but `_` is left of the annotation.
+    pub(crate) is_opaque: bool,
+}
+
+impl Output {
+    pub(crate) fn of(signature: &Signature) -> Output {
+        let ReturnType::Type(_, ty) = &signature.output else {
+            let unit = quote_spanned!(Span::mixed_site()=> ());
+            return Output { ty: unit.clone(), annotation: unit, is_never: false, is_opaque: false };
+        };
+        let is_never = matches!(**ty, Type::Never(_));
+        let mut annotation = (**ty).clone();
+        EraseImplTrait.visit_type_mut(&mut annotation);
+        let is_opaque = matches!(annotation, Type::Infer(_));
+        let annotation = if is_never { quote!(_) } else { annotation.to_token_stream() };
+        Output { ty: ty.to_token_stream(), annotation, is_never, is_opaque }
+    }
+}
+
+// Input:  `Result<impl Iterator<Item = u32>, Error>`
+// Output: `Result<_, Error>`
+struct EraseImplTrait;
+
+impl VisitMut for EraseImplTrait {
+    fn visit_type_mut(&mut self, node: &mut Type) {
+        if let Type::ImplTrait(opaque) = node {
+            let underscore_token = syn::Token![_](opaque.impl_token.span);
+            *node = Type::Infer(TypeInfer { attrs: Vec::new(), underscore_token });
+            return;
+        }
+        visit_mut::visit_type_mut(self, node);
+    }
+}
+
+// Input:  `async fn f(a: A) -> T`
+// Output: `fn f(a: A) -> impl Future<Output = T>`
+// The tokens `impl Future` are of this crate's edition, 2024, in which the future captures every lifetime of the
+// signature, hidden ones in paths included. `-> !` cannot be written as an associated type, so it stays an `async fn`.
+pub(crate) fn returning_future(signature: &mut Signature, output: &Output, runtime: &Runtime) {
+    let runtime = runtime.path();
+    let ty = &output.ty;
+    if output.is_never {
+        signature.asyncness = Some(syn::Token![async](Span::mixed_site()));
+        return;
+    }
+    signature.asyncness = None;
+    signature.output = ReturnType::Type(
+        syn::Token![->](Span::mixed_site()),
+        Box::new(Type::Verbatim(
+            quote_spanned!(Span::mixed_site()=> impl #runtime::core::future::Future<Output = #ty>),
+        )),
+    );
+}
+
+// Input:  `(mut self, a: A, mut b: B, (c, _): (C, D), _: E)`
+// Output: `(mut self, a: A, b: B, argument_2: (C, D), argument_3: E)`, and
+//         `let _ = &self; let a = a; let mut b = b; let argument_2 = argument_2; let (c, _) = argument_2; let argument_3 = argument_3;`
+// So all are captured, whether used or not, and dropped in the order of the plain function: the last one first, and
+// of each what its pattern bound before what it did not.
+pub(crate) fn move_arguments(signature: &mut Signature) -> TokenStream {
+    let mut moves = TokenStream::new();
+    for (index, input) in signature.inputs.iter_mut().enumerate() {
+        match input {
+            FnArg::Receiver(receiver) => moves.extend(capture_receiver(receiver)),
+            FnArg::Typed(typed) => {
+                let attributes = take_attributes_of_binding(&mut typed.attrs);
+                let whole = match &mut *typed.pat {
+                    Pat::Ident(PatIdent { attrs, by_ref: None, mutability, ident, subpat: None }) if attrs.is_empty() => {
+                        let mutability = mutability.take();
+                        moves.extend(quote_spanned!(Span::mixed_site()=> #attributes let #mutability #ident = #ident;));
+                        continue;
+                    }
+                    _ => name::argument(index),
+                };
+                let pattern = std::mem::replace(&mut *typed.pat, Pat::Verbatim(quote!(#whole)));
+                moves.extend(quote_spanned!(Span::mixed_site()=> #attributes #[allow(unused_mut)] let mut #whole = #whole;));
+                if !matches!(pattern, Pat::Wild(_)) {
+                    moves.extend(quote_spanned!(Span::mixed_site()=> #attributes let #pattern = #whole;));
+                }
+            }
+        }
+    }
+    moves
+}
+
+/// A receiver keeps its name, since nothing else can be called `self`. It is the first argument, so that it may be
+/// dropped with the future's captures, after all locals. Mentioning it captures it even if nobody uses it, and all of
+/// it where only a field is used.
+fn capture_receiver(receiver: &Receiver) -> TokenStream {
+    let self_token = receiver.self_token;
+    quote_spanned!(Span::mixed_site()=> let _ = &#self_token;)
+}
+
+/// Attributes of an argument that its binding needs as well: `cfg`, and lint levels. An `expect` moves there, since
+/// it is there that the lint fires.
+fn take_attributes_of_binding(attributes: &mut Vec<Attribute>) -> TokenStream {
+    let mut binding = TokenStream::new();
+    attributes.retain(|attribute| {
+        let path = attribute.path();
+        if ["cfg", "allow", "warn", "deny", "forbid"].iter().any(|name| path.is_ident(name)) {
+            binding.extend(attribute.to_token_stream());
+        } else if path.is_ident("expect") {
+            binding.extend(attribute.to_token_stream());
+            return false;
+        }
+        true
+    });
+    binding
+}

@@ -1,0 +1,16 @@
+//! `cargo xtask ci`: what runs before a change is accepted.
+
+use std::process::ExitCode;
+
+use crate::step::{self, Step};
+use crate::test;
+
+/// What comes after [`test::STEPS`]: the bench must run on real input, if only for a moment.
+const MORE: [Step; 1] =
+    [Step::new("bench", &["run", "--release", "--package", "colibri-bench", "--", "--quick"])];
+
+/// Runs them all.
+pub(crate) fn run() -> ExitCode {
+    let steps: Vec<Step> = test::STEPS.into_iter().chain(MORE).collect();
+    step::run(&steps)
+}

@@ -1,0 +1,80 @@
+//! The commands of the workspace: `cargo xtask bench`, `fairness`, `test`, `ci`.
+//!
+//! It starts the other programs with cargo and never links them, so that it is built in seconds.
+
+mod bench;
+mod cargo;
+mod ci;
+mod fairness;
+mod step;
+mod test;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// The commands of the colibri workspace.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cargo xtask",
+    bin_name = "cargo xtask",
+    after_help = "\
+Exit codes: 0 all well; otherwise that of the program that failed (2: wrong use)."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Measures latency and throughput beside other executors (`cargo xtask bench --help` has the options)
+    #[command(disable_help_flag = true)]
+    Bench {
+        /// Handed to colibri-bench as they are
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
+    /// Checks the scheduler's promises on generated workloads (`cargo xtask fairness --help` has the options)
+    #[command(disable_help_flag = true)]
+    Fairness {
+        /// Handed to colibri-fuzz as they are
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
+    /// Everything a contributor must see pass: format, lints, docs, a quick fairness run, all tests
+    Test,
+    /// What runs before a change is accepted: `test` and more
+    Ci,
+}
+
+fn main() -> ExitCode {
+    match Cli::parse().command {
+        Command::Bench { arguments } => bench::run(&arguments),
+        Command::Fairness { arguments } => fairness::run(&arguments),
+        Command::Test => test::run(),
+        Command::Ci => ci::run(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn options_go_through_untouched() {
+        let cli = Cli::parse_from(["cargo xtask", "bench", "latency", "--quick", "--help", "--", "-x"]);
+        let Command::Bench { arguments } = cli.command else { panic!("{cli:?}") };
+        assert_eq!(arguments, ["latency", "--quick", "--help", "--", "-x"]);
+        let cli = Cli::parse_from(["cargo xtask", "fairness", "--seed", "1"]);
+        let Command::Fairness { arguments } = cli.command else { panic!("{cli:?}") };
+        assert_eq!(arguments, ["--seed", "1"]);
+    }
+}
