@@ -6,8 +6,9 @@ use core::fmt;
 use core::future::Future;
 use core::time::Duration;
 
+use crate::engine::Engine;
 use crate::priority::Priority;
-use crate::scheduler::Scheduler;
+use crate::scheduler::{Scheduler, TaskBuilder};
 use crate::task::Task;
 
 /// Runs the latest of what was submitted: each submission cancels the one before, wherever it is.
@@ -31,7 +32,7 @@ use crate::task::Task;
 /// assert_eq!(shown.get(), "col");
 /// ```
 pub struct Latest {
-    scheduler: Scheduler,
+    engine: Rc<Engine>,
     priority: Priority,
     current: RefCell<Option<Task<()>>>,
     replaced: Rc<Cell<u64>>,
@@ -42,7 +43,7 @@ impl Latest {
     #[must_use]
     pub fn new(scheduler: &Scheduler, priority: Priority) -> Self {
         Latest {
-            scheduler: scheduler.clone(),
+            engine: scheduler.engine().clone(),
             priority,
             current: RefCell::new(None),
             replaced: Rc::default(),
@@ -57,7 +58,7 @@ impl Latest {
     /// The same, but `future` starts only when `debounce` has gone by without another submission.
     pub fn submit_after(&self, debounce: Duration, future: impl Future<Output = ()> + 'static) {
         self.cancel();
-        let task = self.scheduler.task(future).priority(self.priority);
+        let task = TaskBuilder::new(&self.engine, future).priority(self.priority);
         let task = if debounce.is_zero() { task } else { task.after(debounce) };
         let task = task.spawn().cancel_on_drop();
         // Dropped outside of the borrow: a destructor may submit, too.

@@ -115,8 +115,10 @@ mod engine;
 mod host;
 mod latest;
 mod scheduler;
+mod scope;
 mod slice;
 mod spawner;
+mod task_local;
 
 mod event;
 #[cfg(all(test, colibri_loom))]
@@ -140,10 +142,12 @@ pub use interval::{Interval, MissedTick, interval};
 pub use latest::Latest;
 pub use priority::Priority;
 pub use scheduler::{Builder, Scheduler, Step, TaskBuilder, TaskInfo, current, set_progress, spawn};
+pub use scope::TaskScope;
 pub use slice::{DEFAULT_QUANTUM, DEFAULT_SLICE, DEFAULT_UPGRADE_AFTER, SliceReport};
 pub use spawner::{SpawnError, Spawner};
 pub use stats::{ClassStats, Stats};
 pub use task::{Task, TaskError, TaskId, TaskSnapshot, TaskState};
+pub use task_local::TaskLocal;
 pub use timer::{Sleep, sleep, sleep_until, timeout};
 
 /// The README's programs, run as tests.

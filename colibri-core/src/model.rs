@@ -2,14 +2,49 @@
 //! colibri-core --lib model`.
 //!
 //! Each model asserts, over all interleavings, that both outcomes of its race were seen: a model that never races
-//! proves nothing.
+//! proves nothing. And each protocol stands here once more with a fault, which its model must find.
+//!
+//! Shared are only wakes (the stack of numbers), the parked host, the inbox, and the count of a waker's clones. Joins,
+//! handles and cancels happen on the scheduler's thread; from another one they come as messages through the inbox.
+
+use std::sync::atomic::{AtomicBool as StdBool, AtomicUsize as StdUsize, Ordering as StdOrdering};
 
 use loom::sync::Arc;
-use loom::sync::atomic::{AtomicU32, Ordering};
-use std::sync::atomic::{AtomicBool as StdBool, Ordering as StdOrdering};
+use loom::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use crate::remote::Remote;
 use crate::slot::NIL;
 use crate::waker::{Link, drain};
+
+/// The two sides of a race, over all interleavings, and how many there were.
+#[derive(Default)]
+struct Outcomes {
+    seen: [StdBool; 2],
+    interleavings: StdUsize,
+}
+
+impl Outcomes {
+    fn saw(&self, which: bool) {
+        self.seen[usize::from(which)].store(true, StdOrdering::Relaxed);
+        self.interleavings.fetch_add(1, StdOrdering::Relaxed);
+    }
+}
+
+/// Runs a model, which says for each interleaving which side of the race it saw.
+fn explore(name: &str, model: impl Fn() -> bool + Sync + Send + 'static) {
+    let outcomes = std::sync::Arc::new(Outcomes::default());
+    let seen = outcomes.clone();
+    loom::model(move || seen.saw(model()));
+    println!("{name}: {} interleavings", outcomes.interleavings.load(StdOrdering::Relaxed));
+    let both = outcomes.seen.iter().all(|seen| seen.load(StdOrdering::Relaxed));
+    assert!(both, "{name}: one side of the race never happened");
+}
+
+/// Asserts that a model with a fault in it fails.
+fn assert_caught(name: &str, model: impl Fn() + Sync + Send + 'static) {
+    let quiet = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || loom::model(model)));
+    assert!(quiet.is_err(), "{name}: the fault was not found");
+}
 
 /// Two tasks' links and the stack they go on.
 struct Stack {
@@ -49,38 +84,16 @@ impl Stack {
     }
 }
 
-/// The two sides of a race, over all interleavings.
-#[derive(Default)]
-struct Outcomes([StdBool; 2]);
-
-impl Outcomes {
-    fn saw(&self, which: bool) {
-        self.0[usize::from(which)].store(true, StdOrdering::Relaxed);
-    }
-
-    fn assert_both(&self) {
-        assert!(
-            self.0.iter().all(|seen| seen.load(StdOrdering::Relaxed)),
-            "one side of the race never happened"
-        );
-    }
-}
-
 #[test]
 fn model_wakes_of_one_task_are_never_lost() {
-    let outcomes = std::sync::Arc::new(Outcomes::default());
-    let seen = outcomes.clone();
-    loom::model(move || {
+    explore("two wakes of one task against a drain and its poll", || {
         let stack = Arc::new(Stack::new());
-        let wakers: Vec<_> = [1, 2]
-            .map(|value| {
-                let stack = stack.clone();
-                loom::thread::spawn(move || {
-                    stack.write_and_wake(0, value);
-                })
+        let wakers = [1, 2].map(|value| {
+            let stack = stack.clone();
+            loom::thread::spawn(move || {
+                stack.write_and_wake(0, value);
             })
-            .into_iter()
-            .collect();
+        });
         let early = stack.turn()[0];
         for waker in wakers {
             waker.join().unwrap();
@@ -88,26 +101,20 @@ fn model_wakes_of_one_task_are_never_lost() {
         let late = stack.turn()[0];
         // Whichever poll came last saw both writes: a wake that was folded into another is not lost.
         assert_eq!(late.or(early), Some(3));
-        seen.saw(early.is_some());
+        early.is_some()
     });
-    outcomes.assert_both();
 }
 
 #[test]
 fn model_two_pushes_against_a_drain() {
-    let outcomes = std::sync::Arc::new(Outcomes::default());
-    let seen = outcomes.clone();
-    loom::model(move || {
+    explore("wakes of two tasks against a drain", || {
         let stack = Arc::new(Stack::new());
-        let wakers: Vec<_> = [0, 1]
-            .map(|number| {
-                let stack = stack.clone();
-                loom::thread::spawn(move || stack.write_and_wake(number, 1))
-            })
-            .into_iter()
-            .collect();
+        let wakers = [0, 1].map(|number| {
+            let stack = stack.clone();
+            loom::thread::spawn(move || stack.write_and_wake(number, 1))
+        });
         let early = stack.turn();
-        let first: Vec<bool> = wakers.into_iter().map(|waker| waker.join().unwrap()).collect();
+        let first = wakers.map(|waker| waker.join().unwrap());
         let late = stack.turn();
         for number in 0..2 {
             assert_eq!(early[number].or(late[number]), Some(1), "each task is polled");
@@ -115,7 +122,174 @@ fn model_two_pushes_against_a_drain() {
         }
         // Whoever found the stack empty tells the host, so that one does at least.
         assert!(first.contains(&true));
-        seen.saw(early.iter().any(Option::is_some));
+        early.iter().any(Option::is_some)
     });
-    outcomes.assert_both();
+}
+
+#[test]
+fn model_push_against_park() {
+    explore("a wake against a host that parks", || {
+        let shared = Arc::new((Stack::new(), Remote::new()));
+        let waker = {
+            let shared = shared.clone();
+            loom::thread::spawn(move || {
+                let (stack, remote) = &*shared;
+                if stack.write_and_wake(0, 1) {
+                    remote.notify();
+                }
+            })
+        };
+        let (stack, remote) = &*shared;
+        let mut parks = 0;
+        // A wake that is lost leaves the host parked for ever, which loom reports as a deadlock.
+        while stack.turn()[0].is_none() {
+            parks += 1;
+            remote.park(None);
+        }
+        waker.join().unwrap();
+        parks > 0
+    });
+}
+
+#[test]
+fn model_spawn_from_outside_against_shutdown() {
+    explore("a spawn from another thread against shutdown", || {
+        let remote = Arc::new(Remote::new());
+        let sender = {
+            let remote = remote.clone();
+            loom::thread::spawn(move || remote.send(Box::new(|_| ())))
+        };
+        let received = remote.receive().len() + remote.close().len();
+        let accepted = sender.join().unwrap();
+        // What is accepted arrives, to be run or to be dropped; what is refused does not.
+        assert_eq!(received, usize::from(accepted));
+        assert!(remote.receive().is_empty());
+        accepted
+    });
+}
+
+/// Another thread wakes the first task and drops its clone of the waker.
+fn wake_and_drop(stack: &Arc<Stack>, count: &Arc<AtomicU32>) -> loom::thread::JoinHandle<()> {
+    let (stack, count) = (stack.clone(), count.clone());
+    loom::thread::spawn(move || {
+        stack.write_and_wake(0, 1);
+        count.fetch_sub(1, Ordering::Release);
+    })
+}
+
+#[test]
+fn model_last_waker_against_reuse_of_its_header() {
+    explore("the last clone of a waker against the reuse of its header", || {
+        let stack = Arc::new(Stack::new());
+        // The count of the header's clones, as `Arc` keeps it: released by a drop, read relaxed by `strong_count`.
+        let count = Arc::new(AtomicU32::new(2));
+        let waker = wake_and_drop(&stack, &count);
+        let polled = stack.turn()[0].is_some();
+        let unshared = count.load(Ordering::Relaxed) == 1 && stack.links[0].is_settled();
+        // If the scheduler may lend the header to another task, then this task's wake was delivered.
+        assert!(!unshared || polled, "a wake that is still queued would go to another task");
+        waker.join().unwrap();
+        let late = stack.turn()[0].is_some();
+        assert!(polled != late, "one wake, one poll");
+        unshared
+    });
+}
+
+#[test]
+fn model_finds_a_dedupe_that_may_fail_to_publish() {
+    // The fault of SAFECORE's first version: a compare-exchange that fails publishes nothing, and the plain store that
+    // clears it orders nothing, so that a wake which finds "queued already" may be lost.
+    assert_caught("dedupe by compare-exchange", || {
+        let shared = Arc::new((AtomicBool::new(true), AtomicU32::new(0)));
+        let waker = {
+            let shared = shared.clone();
+            loom::thread::spawn(move || {
+                let (queued, data) = &*shared;
+                data.store(1, Ordering::Relaxed);
+                queued.compare_exchange(false, true, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+            })
+        };
+        let (queued, data) = &*shared;
+        queued.store(false, Ordering::Release);
+        let seen = data.load(Ordering::Relaxed) == 1;
+        let pushed = waker.join().unwrap();
+        assert!(seen || pushed);
+    });
+}
+
+#[test]
+fn model_finds_a_drain_that_clears_after_the_poll() {
+    assert_caught("cleared after the poll", || {
+        let stack = Arc::new(Stack::new());
+        stack.write_and_wake(0, 1);
+        let waker = {
+            let stack = stack.clone();
+            loom::thread::spawn(move || {
+                stack.write_and_wake(0, 2);
+            })
+        };
+        // Takes the number out and polls before the link is taken.
+        stack.head.swap(NIL, Ordering::AcqRel);
+        let early = stack.data[0].load(Ordering::Relaxed);
+        stack.links[0].take();
+        waker.join().unwrap();
+        assert_eq!(stack.turn()[0].unwrap_or(early), 3);
+    });
+}
+
+#[test]
+fn model_finds_a_park_that_looks_too_early() {
+    assert_caught("parks without announcing it", || {
+        let stack = Arc::new(Stack::new());
+        let host = loom::thread::current();
+        let parked = Arc::new(AtomicBool::new(false));
+        let waker = {
+            let (stack, parked) = (stack.clone(), parked.clone());
+            loom::thread::spawn(move || {
+                stack.write_and_wake(0, 1);
+                if parked.load(Ordering::SeqCst) {
+                    host.unpark();
+                }
+            })
+        };
+        while stack.turn()[0].is_none() {
+            parked.store(true, Ordering::SeqCst);
+            loom::thread::park();
+        }
+        waker.join().unwrap();
+    });
+}
+
+#[test]
+fn model_finds_a_close_without_the_lock() {
+    assert_caught("closed outside of the inbox's lock", || {
+        let shared = Arc::new((AtomicBool::new(false), loom::sync::Mutex::new(0)));
+        let sender = {
+            let shared = shared.clone();
+            loom::thread::spawn(move || {
+                let (closed, inbox) = &*shared;
+                if closed.load(Ordering::Acquire) {
+                    return false;
+                }
+                *inbox.lock().unwrap() += 1;
+                true
+            })
+        };
+        let (closed, inbox) = &*shared;
+        closed.store(true, Ordering::Release);
+        let received = std::mem::take(&mut *inbox.lock().unwrap());
+        assert_eq!(received, usize::from(sender.join().unwrap()));
+    });
+}
+
+#[test]
+fn model_finds_a_reuse_that_forgets_the_queue() {
+    assert_caught("the count alone", || {
+        let stack = Arc::new(Stack::new());
+        let count = Arc::new(AtomicU32::new(2));
+        let waker = wake_and_drop(&stack, &count);
+        let polled = stack.turn()[0].is_some();
+        assert!(count.load(Ordering::Relaxed) != 1 || polled);
+        waker.join().unwrap();
+    });
 }

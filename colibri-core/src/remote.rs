@@ -3,12 +3,13 @@
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use std::thread::{self, Thread};
-use std::time::Duration;
+use core::time::Duration;
 
 use crate::engine::Engine;
 use crate::slot::NIL;
-use crate::sync::{AtomicBool, AtomicU8, AtomicU32, Mutex, Ordering, lock};
+use crate::sync::{
+    AtomicBool, AtomicU8, AtomicU32, Mutex, Ordering, Thread, current_thread, lock, park, park_timeout,
+};
 use crate::unwind;
 
 /// The host runs, or will look before it parks.
@@ -157,12 +158,12 @@ impl Remote {
     /// Parks this thread until the host is notified or `timeout` is over. Returns at once if it was notified since
     /// the last call.
     pub(crate) fn park(&self, timeout: Option<Duration>) {
-        *lock(&self.thread) = Some(thread::current());
+        *lock(&self.thread) = Some(current_thread());
         if self.host.compare_exchange(AWAKE, PARKED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
             // A token left by somebody else ends the park early; the caller looks again and comes back.
             match timeout {
-                Some(timeout) => thread::park_timeout(timeout),
-                None => thread::park(),
+                Some(timeout) => park_timeout(timeout),
+                None => park(),
             }
         }
         // A swap, since what a waker that notified meanwhile has pushed must be seen by the look that follows.

@@ -4,9 +4,11 @@ pub extern crate alloc;
 pub use core;
 
 use core::future::Future;
-use core::pin::Pin;
-use core::task::{Context, Poll};
+use core::ops::ControlFlow;
+use core::pin::{Pin, pin};
+use core::task::{Context, Poll, Waker};
 
+use crate::checkpoint::uninterrupted;
 use crate::local;
 use crate::meter::{FIRST_GRANT_CHECKS, FOREIGN_BUDGET_NANOS, Outer, Saved, UNLIMITED};
 
@@ -222,4 +224,75 @@ pub fn step<I: Iterator>(mut iterator: I) -> (Option<I::Item>, I) {
 pub fn hint<I: Iterator>(iterator: I) -> (i64, I) {
     let upper = iterator.size_hint().1.and_then(|upper| i64::try_from(upper).ok()).unwrap_or(i64::MAX);
     (upper, iterator)
+}
+
+/// Types that the `?` operator works on, as far as the attribute must know whether it leaves the function.
+#[diagnostic::on_unimplemented(
+    message = "the `?` operator can only be applied to values that implement `Try`",
+    label = "the `?` operator cannot be applied to type `{Self}`"
+)]
+pub trait Question {
+    /// Whether `?` returns from the function.
+    fn leaves(&self) -> bool;
+}
+
+impl<T> Question for Option<T> {
+    #[inline(always)]
+    fn leaves(&self) -> bool {
+        self.is_none()
+    }
+}
+
+impl<T, E> Question for Result<T, E> {
+    #[inline(always)]
+    fn leaves(&self) -> bool {
+        self.is_err()
+    }
+}
+
+impl<B, C> Question for ControlFlow<B, C> {
+    #[inline(always)]
+    fn leaves(&self) -> bool {
+        self.is_break()
+    }
+}
+
+impl<T, E> Question for Poll<Result<T, E>> {
+    #[inline(always)]
+    fn leaves(&self) -> bool {
+        matches!(self, Poll::Ready(Err(_)))
+    }
+}
+
+impl<T, E> Question for Poll<Option<Result<T, E>>> {
+    #[inline(always)]
+    fn leaves(&self) -> bool {
+        matches!(self, Poll::Ready(Some(Err(_))))
+    }
+}
+
+/// The operand of a `?`: gives the fuel back if the function is left here, and only then.
+#[inline(always)]
+pub fn leave<Q: Question>(operand: Q, fuel: i64) -> Q {
+    if operand.leaves() {
+        put(fuel);
+    }
+    operand
+}
+
+/// Runs a cooperative future to its end without a resume point: for a call of the function to itself where nothing can
+/// be awaited, in a closure for example.
+///
+/// # Panics
+///
+/// When the future waits for something.
+pub fn run<F: Future>(future: F) -> F::Output {
+    let future = pin!(uninterrupted(future));
+    match future.poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => output,
+        Poll::Pending => panic!(
+            "a #[cooperative] function was called by itself inside a closure, where it cannot be awaited, and waited \
+             for something: call it outside of the closure"
+        ),
+    }
 }

@@ -126,16 +126,7 @@ impl Scheduler {
         F: Future + 'static,
         F::Output: 'static,
     {
-        TaskBuilder {
-            scheduler: self,
-            future,
-            priority: Priority::default(),
-            name: None,
-            weight: None,
-            after: None,
-            deadline: None,
-            timeout: None,
-        }
+        TaskBuilder::new(self.engine(), future)
     }
 
     /// Runs tasks for at most one slice, then returns to the host.
@@ -308,7 +299,7 @@ where
 /// A task that is not started yet.
 #[must_use = "a task is not started before `spawn`"]
 pub struct TaskBuilder<'s, F> {
-    scheduler: &'s Scheduler,
+    engine: &'s Rc<Engine>,
     future: F,
     priority: Priority,
     name: Option<String>,
@@ -318,11 +309,24 @@ pub struct TaskBuilder<'s, F> {
     timeout: Option<Duration>,
 }
 
-impl<F> TaskBuilder<'_, F>
+impl<'s, F> TaskBuilder<'s, F>
 where
     F: Future + 'static,
     F::Output: 'static,
 {
+    pub(crate) fn new(engine: &'s Rc<Engine>, future: F) -> Self {
+        TaskBuilder {
+            engine,
+            future,
+            priority: Priority::default(),
+            name: None,
+            weight: None,
+            after: None,
+            deadline: None,
+            timeout: None,
+        }
+    }
+
     /// Its class; Normal if nothing is said.
     pub fn priority(mut self, priority: Priority) -> Self {
         self.priority = priority;
@@ -364,7 +368,7 @@ where
 
     /// Starts it.
     pub fn spawn(self) -> Task<F::Output> {
-        let engine = self.scheduler.engine();
+        let engine = self.engine;
         let now = engine.read_clock();
         let from_now = |duration: Duration| now.saturating_add(nanos(duration));
         let start = self.after.map(from_now);

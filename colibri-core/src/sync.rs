@@ -12,6 +12,18 @@ pub(crate) use loom::sync::Mutex;
 #[cfg(not(colibri_loom))]
 pub(crate) use std::sync::Mutex;
 
+#[cfg(colibri_loom)]
+pub(crate) use loom::thread::{Thread, current as current_thread, park};
+
+#[cfg(not(colibri_loom))]
+pub(crate) use std::thread::{Thread, current as current_thread, park, park_timeout};
+
+/// loom has no time: a park that ends by itself is one that need not end.
+#[cfg(colibri_loom)]
+pub(crate) fn park_timeout(_timeout: core::time::Duration) {
+    park();
+}
+
 /// Locks; a panic of whoever held the lock before is no reason to fail, since no lock here is held across user code.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> impl core::ops::DerefMut<Target = T> + '_ {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())

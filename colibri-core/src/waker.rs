@@ -55,9 +55,12 @@ impl Link {
         self.queued.swap(false, Ordering::AcqRel);
     }
 
-    /// Whether it is in the stack.
-    pub(crate) fn is_queued(&self) -> bool {
-        self.queued.load(Ordering::Relaxed)
+    /// Whether none of its wakes is in the stack, asked right after the count of references was seen to be low: the fence
+    /// makes what those who dropped theirs did before visible.
+    #[inline(always)]
+    pub(crate) fn is_settled(&self) -> bool {
+        fence(Ordering::Acquire);
+        !self.queued.load(Ordering::Relaxed)
     }
 }
 
@@ -122,9 +125,6 @@ impl Entry {
     /// woken and dropped its clone, and the number is in the stack.
     #[inline(always)]
     pub(crate) fn is_unshared(&self) -> bool {
-        Arc::strong_count(&self.header) == 2 && {
-            fence(Ordering::Acquire);
-            !self.header.link.is_queued()
-        }
+        Arc::strong_count(&self.header) == 2 && self.header.link.is_settled()
     }
 }

@@ -166,6 +166,10 @@ impl Engine {
         state_of(slot)
     }
 
+    pub(crate) fn is_live(&self, id: TaskId) -> bool {
+        self.state(id) != TaskState::Finished
+    }
+
     pub(crate) fn progress(&self, id: TaskId) -> Option<(u64, u64)> {
         let (index, slot) = self.find(id)?;
         if slot.is(EXTRAS) { self.extras.borrow().get(&index)?.progress } else { None }
