@@ -99,6 +99,7 @@ mod local;
 mod meter;
 
 mod clock;
+mod debtors;
 mod instant;
 mod interval;
 mod priority;

@@ -311,36 +311,33 @@ impl ReadyLists {
         }
     }
 
-    /// The task of `level` that has been ready longest, in each of its lists, if for at least `wait_micros`.
-    pub(crate) fn overdue<'t>(
+    /// The task of `level` that has been ready longest, as far as lists are in order of that, if for at least
+    /// `wait_micros`: how long, and who.
+    pub(crate) fn overdue(
         &self,
-        slots: &'t Table<Slot>,
+        slots: &Table<Slot>,
         level: Priority,
         now_micros: u32,
         wait_micros: u32,
-    ) -> Option<(u32, &'t Slot)> {
+    ) -> Option<(u32, u32)> {
         if !self.any_at(level) {
             return None;
         }
-        if level == Priority::Immediate {
-            let index = self.list(place(level, Kind::Ready)).head.get();
-            let waited = (index != NIL).then(|| now_micros.wrapping_sub(slots.at(index).since.get()));
-            return waited.filter(|&waited| waited >= wait_micros).map(|_| (index, slots.at(index)));
-        }
+        let ready = self.list(place(level, Kind::Ready)).head.get();
         // The front list is newest first, the others oldest first.
         let oldest = [
             self.list(place(level, Kind::Front)).tail.get(),
             self.list(place(level, Kind::Deadline)).head.get(),
             self.list(place(level, Kind::Promoted)).head.get(),
-            self.list(place(level, Kind::Ready)).head.get(),
+            ready,
         ];
-        oldest
+        // Above Immediate there is nothing: only who has no deadline can wait too long there, behind those who have.
+        let candidates = if level == Priority::Immediate { [NIL, NIL, NIL, ready] } else { oldest };
+        candidates
             .into_iter()
             .filter(|&index| index != NIL)
-            .map(|index| (index, slots.at(index)))
-            .map(|(index, slot)| (now_micros.wrapping_sub(slot.since.get()), index, slot))
-            .filter(|&(waited, ..)| waited >= wait_micros)
-            .max_by_key(|&(waited, ..)| waited)
-            .map(|(_, index, slot)| (index, slot))
+            .map(|index| (now_micros.wrapping_sub(slots.at(index).since.get()), index))
+            .filter(|&(waited, _)| waited >= wait_micros)
+            .max_by_key(|&(waited, _)| waited)
     }
 }

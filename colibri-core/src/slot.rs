@@ -121,6 +121,9 @@ pub(crate) const HIDDEN: u8 = 32;
 /// Not ready before its timer says so. Only at its start.
 pub(crate) const DELAYED: u8 = 64;
 
+/// Was passed over for what it had overdrawn, since it became ready.
+pub(crate) const DEBTOR: u8 = 128;
+
 /// 48 bytes. What few tasks need is in side tables.
 pub(crate) struct Slot {
     pub(crate) body: Cell<Option<Object>>,

@@ -11,7 +11,7 @@ use crate::meter::UNLIMITED;
 use crate::priority::Priority;
 use crate::queue;
 use crate::slot::{
-    CANCELLED, DELAYED, DETACHED, EXTRAS, Failure, HIDDEN, NIL, Object, PAUSED, Slot, State, WOKEN,
+    CANCELLED, DEBTOR, DELAYED, DETACHED, EXTRAS, Failure, HIDDEN, NIL, Object, PAUSED, Slot, State, WOKEN,
 };
 use crate::task::{TaskError, TaskId};
 use crate::timer::Target;
@@ -118,6 +118,9 @@ impl Engine {
 
     /// Out of the ready list it is in.
     pub(super) fn unlink(&self, index: u32, slot: &Slot) {
+        if slot.is(DEBTOR) {
+            self.forget_debtor(index, slot);
+        }
         self.ready.unlink(&self.slots, index, slot, || {
             let extras = self.extras.borrow();
             let extras = extras.get(&index);
@@ -157,6 +160,9 @@ impl Engine {
                 self.pass_over(index, slot, level);
                 continue;
             }
+            if slot.is(DEBTOR) {
+                self.forget_debtor(index, slot);
+            }
             self.ready.note_run(level, guest);
             return Some((index, slot, level));
         }
@@ -167,7 +173,19 @@ impl Engine {
     fn pass_over(&self, index: u32, slot: &Slot, level: Priority) {
         let left = u64::from(slot.used.get()) - self.quota(index, slot);
         slot.used.set(left as u32);
+        if !slot.is(DEBTOR) {
+            slot.set(DEBTOR);
+            let waited = self.now_micros.get().wrapping_sub(slot.since.get());
+            let since = (self.now.get() / 1000).saturating_sub(u64::from(waited));
+            self.debtors.add(index, level, since);
+        }
         self.ready.push_back(&self.slots, index, slot, level, queue::Kind::Ready);
+    }
+
+    #[cold]
+    fn forget_debtor(&self, index: u32, slot: &Slot) {
+        slot.clear(DEBTOR);
+        self.debtors.remove(index);
     }
 
     /// Polls a task that `pick` gave out.

@@ -24,6 +24,7 @@ use core::time::Duration;
 
 use crate::activity::Activity;
 use crate::clock::Clock;
+use crate::debtors::Debtors;
 use crate::event::{Events, Kind, TaskEvent};
 use crate::instant::{Instant, nanos};
 use crate::meter::UNLIMITED;
@@ -81,6 +82,7 @@ pub(crate) struct Engine {
     slots: Table<Slot>,
     free: Cell<u32>,
     ready: ReadyLists,
+    debtors: Debtors,
     /// What the running task was lent as a waker; its own once it keeps a clone.
     spare: Cell<u32>,
     running: Cell<u32>,
@@ -133,6 +135,7 @@ impl Engine {
             slots: Table::new(),
             free: Cell::new(NIL),
             ready: ReadyLists::new(figures.shuffle),
+            debtors: Debtors::default(),
             spare: Cell::new(NIL),
             running: Cell::new(NIL),
             running_level: Cell::new(Priority::Idle),

@@ -141,16 +141,30 @@ impl Engine {
         let above = level.above().unwrap_or(level);
         let now = self.now_micros.get();
         for _ in 0..PROMOTIONS_PER_LOOK {
-            let Some((index, slot)) =
-                self.ready.overdue(&self.slots, level, now, self.figures.upgrade_after_micros)
-            else {
-                return;
-            };
+            let Some((index, slot)) = self.overdue(level) else { return };
             self.unlink(index, slot);
             slot.since.set(now);
             self.ready.push_back(&self.slots, index, slot, above, queue::Kind::Promoted);
             self.counters.promoted(slot.class.get());
             self.note(Kind::Promoted, index, slot);
         }
+    }
+
+    /// The task of `level` that has waited longest, if it has waited too long.
+    fn overdue(&self, level: Priority) -> Option<(u32, &Slot)> {
+        let limit = self.figures.upgrade_after_micros;
+        let listed = self.ready.overdue(&self.slots, level, self.now_micros.get(), limit);
+        let debtor = self.debtors.oldest(level).and_then(|(index, since)| {
+            let waited = (self.now.get() / 1000).saturating_sub(since);
+            (waited >= u64::from(limit)).then_some((waited, index))
+        });
+        match (listed, debtor) {
+            (Some((waited, index)), Some((longer, debtor))) => {
+                Some(if longer > u64::from(waited) { debtor } else { index })
+            }
+            (Some((_, index)), None) => Some(index),
+            (None, debtor) => debtor.map(|(_, index)| index),
+        }
+        .map(|index| (index, self.slots.at(index)))
     }
 }
