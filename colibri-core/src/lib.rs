@@ -95,6 +95,7 @@ extern crate alloc;
 pub mod __private;
 mod budget;
 mod checkpoint;
+mod iter;
 mod local;
 mod meter;
 
@@ -140,6 +141,7 @@ pub use colibri_macros::cooperative;
 pub use event::{Observer, TaskEvent, YieldReason};
 pub use instant::Instant;
 pub use interval::{Interval, MissedTick, interval};
+pub use iter::{Cooperative, IteratorExt};
 pub use latest::Latest;
 pub use priority::Priority;
 pub use scheduler::{Builder, Scheduler, Step, TaskBuilder, TaskInfo, current, set_progress, spawn};
