@@ -140,6 +140,8 @@ impl Remote {
 
     pub(crate) fn set_hook(&self, hook: Option<Hook>) {
         *lock(&self.hook) = hook;
+        // Whoever asked before asked nobody.
+        self.asked.store(false, Ordering::Release);
     }
 
     pub(crate) fn request_yield(&self) {

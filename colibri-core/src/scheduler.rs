@@ -17,7 +17,6 @@ use crate::instant::{Instant, nanos};
 use crate::local;
 use crate::priority::Priority;
 use crate::slice::{DEFAULT_QUANTUM, DEFAULT_UPGRADE_AFTER, SliceReport};
-use crate::slot::DELAYED;
 use crate::spawner::Spawner;
 use crate::stats::Stats;
 use crate::task::{Task, TaskId, TaskSnapshot};
@@ -377,12 +376,12 @@ where
             name: self.name,
             weight: self.weight,
             deadline: self.deadline.map(from_now),
+            delayed: start.is_some(),
             ..Extras::default()
         };
         let any = extras.name.is_some() || extras.weight.is_some() || extras.deadline.is_some();
         let timed = start.is_some() || end.is_some();
-        let flags = if start.is_some() { DELAYED } else { 0 };
-        let task = spawn_on(engine, self.priority, flags, (any || timed).then_some(extras), self.future);
+        let task = spawn_on(engine, self.priority, 0, (any || timed).then_some(extras), self.future);
         if timed {
             engine.set_timers(task.id(), start, end);
         }

@@ -118,8 +118,8 @@ pub(crate) const EXTRAS: u8 = 16;
 /// Stands for the future of `block_on`: no event, and not counted as a task.
 pub(crate) const HIDDEN: u8 = 32;
 
-/// Not ready before its timer says so. Only at its start.
-pub(crate) const DELAYED: u8 = 64;
+/// Awaits handles of other tasks.
+pub(crate) const WAITS: u8 = 64;
 
 /// Was passed over for what it had overdrawn, since it became ready.
 pub(crate) const DEBTOR: u8 = 128;

@@ -132,9 +132,7 @@ impl Engine {
 
     /// Notes who awaits the task.
     pub(crate) fn set_joiner(&self, index: u32, slot: &Slot, waker: &Waker) {
-        if local::with(|local| local.is_own_waker(waker)) {
-            self.note_wait(index);
-        }
+        self.note_wait(index, local::with(|local| local.is_own_waker(waker)));
         let waker = waker.clone();
         let before = {
             let mut joiners = self.joiners.borrow_mut();

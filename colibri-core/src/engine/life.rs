@@ -11,7 +11,7 @@ use crate::meter::UNLIMITED;
 use crate::priority::Priority;
 use crate::queue;
 use crate::slot::{
-    CANCELLED, DEBTOR, DELAYED, DETACHED, EXTRAS, Failure, HIDDEN, NIL, Object, PAUSED, Slot, State, WOKEN,
+    CANCELLED, DEBTOR, DETACHED, EXTRAS, Failure, HIDDEN, NIL, Object, PAUSED, Slot, State, WAITS, WOKEN,
 };
 use crate::task::{TaskError, TaskId};
 use crate::timer::Target;
@@ -48,6 +48,7 @@ impl Engine {
                 index
             }
         };
+        let delayed = extras.as_ref().is_some_and(|extras| extras.delayed);
         let slot = self.slots.at(index);
         slot.body.set(Some(body));
         slot.class.set(class);
@@ -64,7 +65,7 @@ impl Engine {
         }
         self.look_before_stamp();
         self.note(Kind::Spawned, index, slot);
-        if flags & DELAYED == 0 {
+        if !delayed {
             self.enqueue(index, slot);
         }
         Ok(id_of(index, slot))
@@ -191,6 +192,7 @@ impl Engine {
     /// Polls a task that `pick` gave out.
     #[inline(always)]
     pub(crate) fn poll(&self, index: u32, slot: &Slot, level: Priority) -> Ended {
+        self.polls.set(self.polls.get() + 1);
         self.counters.run(slot.class.get(), self.now_micros.get().wrapping_sub(slot.since.get()));
         slot.state.set(State::Running);
         slot.clear(WOKEN);
@@ -239,6 +241,7 @@ impl Engine {
         let Some((index, _)) = self.find(id) else { unreachable!("the stand-in lives as long as block_on") };
         self.look(self.read_clock());
         self.slice_end.set(self.now.get().saturating_add(self.slice.get()));
+        self.polls.set(self.polls.get() + 1);
         let _running = Running::new(self, index);
         local::with(|local| local.meter.open_scheduled(self.now.get(), self.every_check, UNLIMITED));
         let polled = poll();
@@ -256,6 +259,9 @@ impl Engine {
         reason: Option<YieldReason>,
     ) -> Ended {
         slot.state.set(State::Idle);
+        if slot.is(WAITS) {
+            self.forget_waits_not_renewed(index, slot);
+        }
         let again = yielded || slot.is(WOKEN);
         let stopped = matches!(reason, Some(YieldReason::Slice | YieldReason::Preempted | YieldReason::Host));
         if slot.used.get() != 0 && !(again && stopped) {
@@ -342,8 +348,8 @@ impl Engine {
         }
         self.drop_header(slot.header.replace(NIL));
         let mut leftovers = Leftovers { joiner: self.take_joiner(index, slot), ..Leftovers::default() };
-        if !self.waits.borrow().is_empty() {
-            self.forget_waits(index);
+        if slot.is(WAITS) {
+            self.forget_waits(index, slot);
         }
         if slot.is(EXTRAS) {
             self.drop_extras(index, slot, &mut leftovers);
@@ -397,7 +403,11 @@ impl<'e> Running<'e> {
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        let slot = self.0.slots.at(self.0.running.replace(NIL));
+        let index = self.0.running.replace(NIL);
+        let slot = self.0.slots.at(index);
+        if slot.is(WAITS) {
+            self.0.forget_waits_not_renewed(index, slot);
+        }
         let overdrawn = u64::from(slot.used.get()).saturating_sub(self.0.figures.quantum);
         slot.used.set(overdrawn as u32);
         self.0.in_slice.set(false);

@@ -1,23 +1,38 @@
 //! Lifting: a task whose handle is awaited runs in its waiter's class meanwhile, if that is the higher one.
 //!
 //! Without it a middle task keeps a low one from running while a high one waits for the low one. The lift is
-//! transitive, and ends when the handle is dropped, or when either task ends.
+//! transitive, and ends when the waiter awaits something else, when the handle is dropped, or when either task ends.
 
 use alloc::vec::Vec;
 
 use super::Engine;
 use crate::priority::Priority;
-use crate::slot::{EXTRAS, NIL, Slot, State};
+use crate::slot::{EXTRAS, NIL, Slot, State, WAITS};
+
+/// A task awaits another's handle.
+pub(super) struct Wait {
+    /// It polled the handle with its own waker, and so polls it again in each poll while it awaits it. Under another
+    /// waker (`FuturesUnordered`) it need not.
+    direct: bool,
+    /// The poll that noted it last.
+    noted: u64,
+}
 
 impl Engine {
     /// The running task awaits `target`.
-    pub(super) fn note_wait(&self, target: u32) {
+    pub(super) fn note_wait(&self, target: u32, direct: bool) {
         let waiter = self.running.get();
         if waiter == NIL || waiter == target {
             return;
         }
-        if self.waits.borrow_mut().insert((waiter, target)) {
-            self.waiters.borrow_mut().insert(target, waiter);
+        let wait = Wait { direct, noted: self.polls.get() };
+        let before = self.waiters.borrow_mut().insert(target, waiter);
+        if let Some(other) = before.filter(|&other| other != waiter) {
+            self.waits.borrow_mut().remove(&(other, target));
+        }
+        self.waits.borrow_mut().insert((waiter, target), wait);
+        self.slots.at(waiter).set(WAITS);
+        if before != Some(waiter) {
             self.relift(target);
         }
     }
@@ -32,14 +47,34 @@ impl Engine {
     }
 
     /// `waiter` has ended: whom it awaited falls back.
-    pub(super) fn forget_waits(&self, waiter: u32) {
+    #[cold]
+    pub(super) fn forget_waits(&self, waiter: u32, slot: &Slot) {
+        slot.clear(WAITS);
         for target in self.awaited_by(waiter) {
             self.forget_waiter(target);
         }
     }
 
+    /// A poll of `waiter` has ended: whom it awaited directly and did not poll again, it awaits no more.
+    #[cold]
+    pub(super) fn forget_waits_not_renewed(&self, waiter: u32, slot: &Slot) {
+        let poll = self.polls.get();
+        let mut all = 0;
+        let over: Vec<u32> = (self.waits.borrow().range((waiter, 0)..=(waiter, NIL)))
+            .inspect(|_| all += 1)
+            .filter(|(_, wait)| wait.direct && wait.noted != poll)
+            .map(|(&(_, target), _)| target)
+            .collect();
+        if over.len() == all {
+            slot.clear(WAITS);
+        }
+        for target in over {
+            self.forget_waiter(target);
+        }
+    }
+
     fn awaited_by(&self, waiter: u32) -> Vec<u32> {
-        self.waits.borrow().range((waiter, 0)..=(waiter, NIL)).map(|&(_, target)| target).collect()
+        self.waits.borrow().range((waiter, 0)..=(waiter, NIL)).map(|(&(_, target), _)| target).collect()
     }
 
     /// A task's own class, lifted or not.

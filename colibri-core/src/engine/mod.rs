@@ -11,9 +11,10 @@ mod news;
 mod time;
 
 pub(crate) use self::life::Ended;
+use self::time::SteppedBack;
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -56,6 +57,8 @@ pub(crate) struct Figures {
 pub(crate) struct Extras {
     pub(crate) name: Option<String>,
     pub(crate) weight: Option<u32>,
+    /// Not ready before its timer says so.
+    pub(crate) delayed: bool,
     /// Orders it among its class.
     pub(crate) deadline: Option<u64>,
     /// Keeps equal deadlines in the order of coming.
@@ -89,6 +92,10 @@ pub(crate) struct Engine {
     running_level: Cell<Priority>,
     /// The last look at the clock, in nanoseconds and in microseconds.
     now: Cell<u64>,
+    /// The latest reading of the clock, and what is added to readings since it stepped back.
+    latest: Cell<u64>,
+    offset: Cell<u64>,
+    stepped_back: Cell<SteppedBack>,
     now_micros: Cell<u32>,
     /// A look happened since the last switch.
     pub(crate) looked: Cell<bool>,
@@ -114,8 +121,10 @@ pub(crate) struct Engine {
     extras: RefCell<BTreeMap<u32, Extras>>,
     timers: RefCell<Timers>,
     /// Who awaits whose handle, by waiter and by target.
-    waits: RefCell<BTreeSet<(u32, u32)>>,
+    waits: RefCell<BTreeMap<(u32, u32), lift::Wait>>,
     waiters: RefCell<BTreeMap<u32, u32>>,
+    /// Numbers polls, so that a wait which a poll did not renew is known.
+    polls: Cell<u64>,
     /// Numbers tasks with a deadline in the order of their coming.
     came: Cell<u64>,
     live: Cell<usize>,
@@ -140,6 +149,9 @@ impl Engine {
             running: Cell::new(NIL),
             running_level: Cell::new(Priority::Idle),
             now: Cell::new(now),
+            latest: Cell::new(now),
+            offset: Cell::new(0),
+            stepped_back: Cell::new(SteppedBack::never(now)),
             now_micros: Cell::new((now / 1000) as u32),
             looked: Cell::new(false),
             until_look: Cell::new(1),
@@ -162,6 +174,7 @@ impl Engine {
             timers: RefCell::new(Timers::new()),
             waits: RefCell::default(),
             waiters: RefCell::default(),
+            polls: Cell::new(0),
             came: Cell::new(0),
             live: Cell::new(0),
             paused: Cell::new(0),

@@ -76,7 +76,13 @@ impl Engine {
 
     pub(crate) fn add_timer(&self, due: u64, target: Target) -> Key {
         let key = self.timers.borrow_mut().add(due, target);
-        self.next_due.set(self.next_due.get().min(due));
+        if due < self.next_due.get() {
+            self.next_due.set(due);
+            if !self.in_slice.get() {
+                // The host sleeps until the timer that was next; its next report says better.
+                self.remote.ask_host();
+            }
+        }
         key
     }
 

@@ -13,6 +13,32 @@ use crate::slot::{CANCELLED, EXTRAS, NIL, PAUSED, Slot};
 /// [`LOOK_INTERVAL_NANOS`] gone, so that tasks long enough to matter are timed one by one.
 const LONGEST_STRIDE_SWITCHES: u32 = 16;
 
+/// A clock that steps back by up to this much is waited for: nothing is early by the clock itself then. 50 ms is the
+/// longest default slice, the most by which a slice grows. After a longer step time goes on from where it was: standing
+/// still for an hour would make a slice endless.
+const LONGEST_STANDSTILL_NANOS: u64 = 50_000_000;
+
+/// One part in so many of the time that passes may be stood still in for a clock that steps back again and again: enough
+/// for jitter of 1 µs at looks every 20 µs, and little enough that a saw-tooth does not stop time.
+const STANDSTILL_SHARE: u64 = 16;
+
+/// What is known of a clock's steps back.
+#[derive(Clone, Copy)]
+pub(super) struct SteppedBack {
+    /// The latest time when it stepped back last.
+    latest: u64,
+    /// Its last reading since.
+    reading: u64,
+    /// By how much it may step back and be waited for.
+    allowance: u64,
+}
+
+impl SteppedBack {
+    pub(super) fn never(now: u64) -> Self {
+        SteppedBack { latest: now, reading: now, allowance: LONGEST_STANDSTILL_NANOS }
+    }
+}
+
 /// A stretch without a look after which the tasks that became ready in it get a new stamp: 1 ms, a five-hundredth of the
 /// wait after which a task is promoted, is the error that is left otherwise.
 const LONG_STRETCH_NANOS: u64 = 1_000_000;
@@ -22,10 +48,37 @@ const LONG_STRETCH_NANOS: u64 = 1_000_000;
 const PROMOTIONS_PER_LOOK: u32 = 64;
 
 impl Engine {
-    /// Reads the clock; never less than at the last look.
+    /// Reads the clock; never less than before.
     #[inline]
     pub(crate) fn read_clock(&self) -> u64 {
-        self.clock.now().as_nanos().max(self.now.get())
+        let reading = self.clock.now().as_nanos().saturating_add(self.offset.get());
+        let latest = self.latest.get();
+        if reading < latest {
+            return self.read_clock_that_stepped_back(reading, latest);
+        }
+        self.latest.set(reading);
+        reading
+    }
+
+    /// The clock shows less than before. Time stands still until the clock has caught up, if that is soon; else it goes
+    /// on from where it was.
+    #[cold]
+    fn read_clock_that_stepped_back(&self, reading: u64, latest: u64) -> u64 {
+        let mut back = self.stepped_back.get();
+        if back.latest != latest {
+            let progress = latest - back.latest;
+            back.allowance = LONGEST_STANDSTILL_NANOS.min(back.allowance + progress / STANDSTILL_SHARE);
+            (back.latest, back.reading) = (latest, latest);
+        }
+        // Catching up is no new step.
+        let step = back.reading.saturating_sub(reading);
+        back.reading = reading;
+        match back.allowance.checked_sub(step) {
+            Some(left) => back.allowance = left,
+            None => self.offset.set(self.offset.get() + (latest - reading)),
+        }
+        self.stepped_back.set(back);
+        latest
     }
 
     /// The last look at the clock.
