@@ -100,6 +100,7 @@ mod local;
 mod meter;
 
 mod clock;
+mod coarse;
 mod debtors;
 mod instant;
 mod interval;

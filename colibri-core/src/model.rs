@@ -129,7 +129,7 @@ fn model_two_pushes_against_a_drain() {
 #[test]
 fn model_push_against_park() {
     explore("a wake against a host that parks", || {
-        let shared = Arc::new((Stack::new(), Remote::new()));
+        let shared = Arc::new((Stack::new(), Remote::new(usize::MAX)));
         let waker = {
             let shared = shared.clone();
             loom::thread::spawn(move || {
@@ -154,12 +154,12 @@ fn model_push_against_park() {
 #[test]
 fn model_spawn_from_outside_against_shutdown() {
     explore("a spawn from another thread against shutdown", || {
-        let remote = Arc::new(Remote::new());
+        let remote = Arc::new(Remote::new(usize::MAX));
         let sender = {
             let remote = remote.clone();
-            loom::thread::spawn(move || remote.send(Box::new(|_| ())))
+            loom::thread::spawn(move || remote.send(Box::new(|_| ())).is_ok())
         };
-        let received = remote.receive().len() + remote.close().len();
+        let received = remote.receive().len() + remote.close().0.len();
         let accepted = sender.join().unwrap();
         // What is accepted arrives, to be run or to be dropped; what is refused does not.
         assert_eq!(received, usize::from(accepted));

@@ -28,6 +28,9 @@ pub(crate) enum Kind {
 
 const KINDS: usize = 4;
 
+/// The lists of all levels but the promoted ones.
+const OWN: u16 = !(0b1000_1000_1000_1000);
+
 /// Among how many of a list's first entries the shuffle mode draws.
 const SHUFFLE_DEPTH: u32 = 64;
 
@@ -41,8 +44,8 @@ pub(crate) struct ReadyLists {
     lists: [List; 16],
     /// One bit a list that is not empty.
     occupied: Cell<u16>,
-    /// One bit a level whose last pick was a promoted task.
-    promoted_last: Cell<u8>,
+    /// The last task that ran was a promoted one.
+    promoted_last: Cell<bool>,
     /// Tasks of the deadline lists, the earliest first. Only who uses deadlines pays for it.
     deadlines: RefCell<BTreeMap<(Priority, Deadline), u32>>,
     /// Draws among equals instead of taking the first: the shuffle test mode.
@@ -60,6 +63,11 @@ pub(crate) fn level_of(place: u8) -> Priority {
     Priority::at(u32::from(place) / KINDS as u32)
 }
 
+/// Whether a list holds promoted tasks.
+pub(crate) fn is_promoted(place: u8) -> bool {
+    u32::from(place) % KINDS as u32 == Kind::Promoted as u32
+}
+
 impl ReadyLists {
     pub(crate) fn new(shuffle: Option<u64>) -> Self {
         ReadyLists {
@@ -69,7 +77,7 @@ impl ReadyLists {
                 length: Cell::new(0),
             }),
             occupied: Cell::new(0),
-            promoted_last: Cell::new(0),
+            promoted_last: Cell::new(false),
             deadlines: RefCell::default(),
             shuffle: Cell::new(shuffle),
         }
@@ -85,10 +93,10 @@ impl ReadyLists {
         self.occupied.get() == 0
     }
 
-    /// Whether anything is ready at a level above `level`.
+    /// Whether a task of a class above `level` is ready. Promoted ones do not count: they wait for the end of a turn.
     #[inline(always)]
     pub(crate) fn any_above(&self, level: Priority) -> bool {
-        self.occupied.get() & ((1 << (level as usize * KINDS)) - 1) != 0
+        self.occupied.get() & OWN & ((1 << (level as usize * KINDS)) - 1) != 0
     }
 
     /// Whether anything is ready at `level`.
@@ -211,12 +219,12 @@ impl ReadyLists {
         if occupied == 0 {
             return None;
         }
-        let mut chosen = occupied.trailing_zeros() as u8;
+        let chosen = if occupied & !OWN != 0 {
+            self.choose_with_promoted(slots, occupied)
+        } else {
+            occupied.trailing_zeros() as u8
+        };
         let level = u32::from(chosen) / KINDS as u32;
-        let promoted = chosen / KINDS as u8 * KINDS as u8 + Kind::Promoted as u8;
-        if occupied >> promoted & 1 != 0 {
-            chosen = self.choose_promoted(slots, chosen, promoted, level);
-        }
         if chosen % KINDS as u8 == Kind::Deadline as u8 || self.shuffle.get().is_some() {
             return self.pop_chosen(slots, chosen);
         }
@@ -263,34 +271,30 @@ impl ReadyLists {
         (0..steps).fold(list.head.get(), |index, _| slots.at(index).next.get())
     }
 
-    /// The level has promoted tasks. They take their turn by the time they came, but never two picks in a row while
-    /// others of the level are ready: a storm of promotions leaves the level's own tasks at least every second pick.
+    /// Some tasks are promoted. They take their turn by the time they came to their level, but never two picks in a row
+    /// while others are ready: a storm of promotions leaves the classes' own tasks at least every second pick.
     #[cold]
-    fn choose_promoted(&self, slots: &Table<Slot>, first: u8, promoted: u8, level: u32) -> u8 {
-        let own = if first == promoted { None } else { Some(first) };
-        let take_promoted = match own {
-            None => true,
-            Some(_) if self.promoted_last.get() & 1 << level != 0 => false,
-            Some(own) if u32::from(own) % KINDS as u32 == Kind::Front as u32 => false,
-            Some(own) => {
-                let came = slots.at(self.list(promoted).head.get()).since.get();
-                let own_came = slots.at(self.list(own).head.get()).since.get();
-                // Earlier, in time that wraps.
-                own_came.wrapping_sub(came) < 1 << 31 && own_came != came
-            }
-        };
-        if take_promoted { promoted } else { first }
+    fn choose_with_promoted(&self, slots: &Table<Slot>, occupied: u16) -> u8 {
+        if self.promoted_last.get() && occupied & OWN != 0 {
+            return (occupied & OWN).trailing_zeros() as u8;
+        }
+        let first = occupied.trailing_zeros() as u8;
+        let promoted = first / KINDS as u8 * KINDS as u8 + Kind::Promoted as u8;
+        // Who was stopped in its turn goes on.
+        if first == promoted || occupied >> promoted & 1 == 0 || first % KINDS as u8 == Kind::Front as u8 {
+            return first;
+        }
+        let came = slots.at(self.list(promoted).head.get()).since.get();
+        let own_came = slots.at(self.list(first).head.get()).since.get();
+        // Earlier, in time that wraps.
+        let promoted_first = own_came.wrapping_sub(came) < 1 << 31 && own_came != came;
+        if promoted_first { promoted } else { first }
     }
 
-    /// Notes that a task runs at `level`, and whether it does so by promotion. A task that is only passed over is none.
+    /// Notes that a task runs, and whether it does so by promotion. A task that is only passed over is none.
     #[inline(always)]
-    pub(crate) fn note_run(&self, level: Priority, promoted: bool) {
-        let bit = 1 << level as u8;
-        if promoted {
-            self.promoted_last.set(self.promoted_last.get() | bit);
-        } else if self.promoted_last.get() != 0 {
-            self.promoted_last.set(self.promoted_last.get() & !bit);
-        }
+    pub(crate) fn note_run(&self, promoted: bool) {
+        self.promoted_last.set(promoted);
     }
 
     /// Moves on the stamps of tasks that became ready since the last look, at `before`: during a long stretch without a
@@ -305,7 +309,8 @@ impl ReadyLists {
                 if slot.since.get() != before {
                     break;
                 }
-                slot.since.set(now);
+                // A µs before the look: the next one must not take it for a task that came after this one.
+                slot.since.set(now.wrapping_sub(1));
                 index = slot.previous.get();
             }
         }
@@ -324,15 +329,16 @@ impl ReadyLists {
             return None;
         }
         let ready = self.list(place(level, Kind::Ready)).head.get();
+        let deadline = self.list(place(level, Kind::Deadline)).head.get();
         // The front list is newest first, the others oldest first.
         let oldest = [
             self.list(place(level, Kind::Front)).tail.get(),
-            self.list(place(level, Kind::Deadline)).head.get(),
+            deadline,
             self.list(place(level, Kind::Promoted)).head.get(),
             ready,
         ];
-        // Above Immediate there is nothing: only who has no deadline can wait too long there, behind those who have.
-        let candidates = if level == Priority::Immediate { [NIL, NIL, NIL, ready] } else { oldest };
+        // Above Immediate there is nothing; but there who waits behind an earlier deadline can wait too long.
+        let candidates = if level == Priority::Immediate { [NIL, deadline, NIL, ready] } else { oldest };
         candidates
             .into_iter()
             .filter(|&index| index != NIL)

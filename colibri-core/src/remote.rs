@@ -7,6 +7,7 @@ use core::time::Duration;
 
 use crate::engine::Engine;
 use crate::slot::NIL;
+use crate::spawner::SpawnError;
 use crate::sync::{
     AtomicBool, AtomicU8, AtomicU32, Mutex, Ordering, Thread, current_thread, lock, park, park_timeout,
 };
@@ -32,6 +33,9 @@ pub(crate) struct Remote {
     has_mail: AtomicBool,
     /// The scheduler takes no more mail. Written and read under the inbox's lock.
     closed: AtomicBool,
+    /// How many tasks live, and how many may.
+    live: AtomicU32,
+    max_tasks: usize,
     /// How many [`Spawner`](crate::Spawner)s there are.
     spawners: AtomicU32,
     host: AtomicU8,
@@ -44,12 +48,14 @@ pub(crate) struct Remote {
 }
 
 impl Remote {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(max_tasks: usize) -> Self {
         Remote {
             woken: AtomicU32::new(NIL),
             inbox: Mutex::new(Vec::new()),
             has_mail: AtomicBool::new(false),
             closed: AtomicBool::new(false),
+            live: AtomicU32::new(0),
+            max_tasks,
             spawners: AtomicU32::new(0),
             host: AtomicU8::new(AWAKE),
             thread: Mutex::new(None),
@@ -80,18 +86,29 @@ impl Remote {
         self.woken.load(Ordering::Relaxed) != NIL || self.has_mail.load(Ordering::Relaxed)
     }
 
-    /// Leaves a message. `false`: the scheduler is gone, and the message is dropped.
-    pub(crate) fn send(&self, message: Message) -> bool {
+    /// Leaves a message that starts a task, unless there is no room for one.
+    pub(crate) fn send(&self, message: Message) -> Result<(), SpawnError> {
         {
             let mut inbox = lock(&self.inbox);
             if self.closed.load(Ordering::Relaxed) {
-                return false;
+                return Err(SpawnError::ShutDown);
+            }
+            let live = self.live.load(Ordering::Relaxed) as usize;
+            if live.saturating_add(inbox.len()) >= self.max_tasks {
+                return Err(SpawnError::Full);
             }
             inbox.push(message);
             self.has_mail.store(true, Ordering::Release);
         }
         self.notify();
-        true
+        Ok(())
+    }
+
+    /// Notes how many tasks live.
+    #[inline(always)]
+    pub(crate) fn set_live(&self, live: usize) {
+        // The table holds fewer tasks than a u32 counts.
+        self.live.store(live as u32, Ordering::Relaxed);
     }
 
     /// Takes all messages, the oldest first.
@@ -104,12 +121,16 @@ impl Remote {
         core::mem::take(&mut *inbox)
     }
 
-    /// Takes no more messages, and returns those that were not carried out.
-    pub(crate) fn close(&self) -> Vec<Message> {
-        let mut inbox = lock(&self.inbox);
-        self.closed.store(true, Ordering::Relaxed);
-        self.has_mail.store(false, Ordering::Relaxed);
-        core::mem::take(&mut *inbox)
+    /// Takes no more messages and asks no more host. Returns the messages that were not carried out, and the hook, to be
+    /// dropped.
+    pub(crate) fn close(&self) -> (Vec<Message>, Option<Hook>) {
+        let unread = {
+            let mut inbox = lock(&self.inbox);
+            self.closed.store(true, Ordering::Relaxed);
+            self.has_mail.store(false, Ordering::Relaxed);
+            core::mem::take(&mut *inbox)
+        };
+        (unread, lock(&self.hook).take())
     }
 
     /// Tells the host that there is something to do: unparks it if it is parked, calls its hook if it has one.
@@ -138,8 +159,12 @@ impl Remote {
         self.asked.store(false, Ordering::Release);
     }
 
-    pub(crate) fn set_hook(&self, hook: Option<Hook>) {
-        *lock(&self.hook) = hook;
+    pub(crate) fn set_hook(&self, hook: Hook) {
+        if self.closed.load(Ordering::Relaxed) {
+            return;
+        }
+        let before = lock(&self.hook).replace(hook);
+        unwind::contain(|| drop(before));
         // Whoever asked before asked nobody.
         self.asked.store(false, Ordering::Release);
     }

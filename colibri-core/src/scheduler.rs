@@ -17,7 +17,7 @@ use crate::instant::{Instant, nanos};
 use crate::local;
 use crate::priority::Priority;
 use crate::slice::{DEFAULT_QUANTUM, DEFAULT_UPGRADE_AFTER, SliceReport};
-use crate::spawner::Spawner;
+use crate::spawner::{SpawnError, Spawner};
 use crate::stats::Stats;
 use crate::task::{Task, TaskId, TaskSnapshot};
 
@@ -73,6 +73,19 @@ impl Scheduler {
         F::Output: 'static,
     {
         spawn_on(self.engine(), priority, 0, None, future)
+    }
+
+    /// Starts a task, or says why it cannot.
+    ///
+    /// # Errors
+    ///
+    /// [`SpawnError`] if the scheduler is full or shut down. The future is dropped then.
+    pub fn try_spawn<F>(&self, priority: Priority, future: F) -> Result<Task<F::Output>, SpawnError>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        try_spawn_on(self.engine(), priority, 0, None, future)
     }
 
     /// Starts a plain callback as a task.
@@ -199,7 +212,7 @@ impl Scheduler {
     /// Sets whom to ask for a turn when something becomes ready outside of a slice, from whatever thread. It is called
     /// at most once until the host's next turn. It must not block; it may be called on any thread.
     pub fn on_ready(&self, hook: impl Fn() + Send + Sync + 'static) {
-        self.engine().remote.set_hook(Some(alloc::sync::Arc::new(hook)));
+        self.engine().remote.set_hook(alloc::sync::Arc::new(hook));
         self.engine().ask_host();
     }
 
@@ -284,15 +297,34 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    let id = match engine.admit(Box::pin(future), priority, flags, extras) {
-        Ok(id) => id,
-        Err(refused) => {
-            crate::unwind::contain(|| drop(refused));
-            TaskId::NONE
+    match try_spawn_on(engine, priority, flags, extras, future) {
+        Ok(task) => task,
+        Err(_) => Task::new(engine.clone(), TaskId::NONE),
+    }
+}
+
+pub(crate) fn try_spawn_on<F>(
+    engine: &Rc<Engine>,
+    priority: Priority,
+    flags: u8,
+    extras: Option<Extras>,
+    future: F,
+) -> Result<Task<F::Output>, SpawnError>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    match engine.admit(Box::pin(future), priority, flags, extras) {
+        Ok(id) => {
+            engine.tell();
+            engine.ask_host();
+            Ok(Task::new(engine.clone(), id))
         }
-    };
-    engine.ask_host();
-    Task::new(engine.clone(), id)
+        Err((error, refused)) => {
+            engine.dispose(Some(refused));
+            Err(error)
+        }
+    }
 }
 
 /// A task that is not started yet.
@@ -457,7 +489,8 @@ impl Builder {
         self
     }
 
-    /// How many tasks may live at a time. One more is refused: its handle says that it was cancelled.
+    /// How many tasks may live at a time. One more is refused: [`Scheduler::try_spawn`] and
+    /// [`Spawner::spawn`](crate::Spawner::spawn) say so at once, the handle of [`Scheduler::spawn`] that it was cancelled.
     pub fn max_tasks(mut self, max_tasks: usize) -> Self {
         self.max_tasks = max_tasks;
         self

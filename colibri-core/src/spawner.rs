@@ -27,17 +27,17 @@ impl Spawner {
     ///
     /// # Errors
     ///
-    /// The future comes back if the scheduler is gone or shut down.
+    /// [`SpawnError`] if the scheduler has no room, counting what was sent and not started yet, or is shut down. The
+    /// future is dropped then. What was accepted is started, or dropped by the scheduler's end.
     pub fn spawn<F>(&self, priority: Priority, future: F) -> Result<(), SpawnError>
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        let sent = self.remote.send(Box::new(move |engine| {
-            if let Err(refused) = engine.admit(Box::pin(future), priority, DETACHED, None) {
-                crate::unwind::contain(|| drop(refused));
+        self.remote.send(Box::new(move |engine| {
+            if let Err((_, refused)) = engine.admit_beyond_limit(Box::pin(future), priority, DETACHED, None) {
+                engine.dispose(Some(refused));
             }
-        }));
-        if sent { Ok(()) } else { Err(SpawnError { _private: () }) }
+        }))
     }
 }
 
@@ -59,15 +59,22 @@ impl fmt::Debug for Spawner {
     }
 }
 
-/// The scheduler is gone or shut down.
-#[derive(Debug)]
-pub struct SpawnError {
-    _private: (),
+/// Why a task was not accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SpawnError {
+    /// As many tasks live as [`Builder::max_tasks`](crate::Builder::max_tasks) allows.
+    Full,
+    /// The scheduler is shut down, or gone.
+    ShutDown,
 }
 
 impl fmt::Display for SpawnError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the scheduler is shut down and takes no more tasks")
+        f.write_str(match self {
+            SpawnError::Full => "the scheduler has as many tasks as its max_tasks allows",
+            SpawnError::ShutDown => "the scheduler is shut down and takes no more tasks",
+        })
     }
 }
 

@@ -5,7 +5,6 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::task::Waker;
 
-use super::leftovers::Leftovers;
 use super::{Engine, id_of};
 use crate::event::Kind;
 use crate::local;
@@ -44,19 +43,19 @@ impl Engine {
 
     /// Ends a task before it is finished; the running one at the end of its poll.
     fn end(&self, index: u32, slot: &Slot, error: Option<TaskError>) {
+        self.look_before_stamp();
         match slot.state.get() {
             State::Running => return slot.set(CANCELLED),
             State::Ready => self.unlink(index, slot),
             State::Idle => {}
             State::Vacant | State::Done => return,
         }
-        self.look_before_stamp();
         let body = slot.body.take();
         let failure =
             error.filter(|_| !slot.is(DETACHED)).map(|error| -> Object { Box::pin(Failure(error)) });
         let leftovers = self.finish(index, slot, failure, Kind::Cancelled);
-        unwind::contain(|| drop(body));
-        leftovers.settle();
+        self.dispose(body);
+        self.settle(leftovers);
     }
 
     pub(crate) fn pause(&self, id: TaskId) {
@@ -113,7 +112,7 @@ impl Engine {
         }
         if slot.state.get() == State::Done {
             let object = self.release(index, slot);
-            Leftovers { object, ..Leftovers::default() }.settle();
+            self.dispose(object);
         } else {
             slot.set(DETACHED);
         }

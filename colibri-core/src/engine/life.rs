@@ -13,6 +13,7 @@ use crate::queue;
 use crate::slot::{
     CANCELLED, DEBTOR, DETACHED, EXTRAS, Failure, HIDDEN, NIL, Object, PAUSED, Slot, State, WAITS, WOKEN,
 };
+use crate::spawner::SpawnError;
 use crate::task::{TaskError, TaskId};
 use crate::timer::Target;
 use crate::unwind;
@@ -33,15 +34,32 @@ impl Engine {
         class: Priority,
         flags: u8,
         extras: Option<Extras>,
-    ) -> Result<TaskId, Object> {
-        if self.closed.get() || (flags & HIDDEN == 0 && self.live.get() >= self.figures.max_tasks) {
+    ) -> Result<TaskId, (SpawnError, Object)> {
+        if flags & HIDDEN == 0 && self.live.get() >= self.figures.max_tasks {
             self.counters.refused();
-            return Err(body);
+            return Err((SpawnError::Full, body));
+        }
+        self.admit_beyond_limit(body, class, flags, extras)
+    }
+
+    /// The same for a task that was promised a place.
+    pub(crate) fn admit_beyond_limit(
+        &self,
+        body: Object,
+        class: Priority,
+        flags: u8,
+        extras: Option<Extras>,
+    ) -> Result<TaskId, (SpawnError, Object)> {
+        // First, since a clock is user code, which may even shut the scheduler down.
+        self.look_before_stamp();
+        if self.closed.get() {
+            self.counters.refused();
+            return Err((SpawnError::ShutDown, body));
         }
         let index = match self.free.get() {
             NIL => match self.slots.grow(Slot::vacant) {
                 Some(index) => index,
-                None => return Err(body),
+                None => return Err((SpawnError::Full, body)),
             },
             index => {
                 self.free.set(self.slots.at(index).next.get());
@@ -56,19 +74,25 @@ impl Engine {
         slot.set_flags(flags);
         slot.state.set(State::Idle);
         if flags & HIDDEN == 0 {
-            self.live.set(self.live.get() + 1);
+            self.set_live(self.live.get() + 1);
             self.counters.spawned();
         }
         if let Some(extras) = extras {
             slot.set(EXTRAS);
             self.extras.borrow_mut().insert(index, extras);
         }
-        self.look_before_stamp();
         self.note(Kind::Spawned, index, slot);
         if !delayed {
             self.enqueue(index, slot);
         }
         Ok(id_of(index, slot))
+    }
+
+    /// Other threads read the number, to know whether there is room.
+    #[inline(always)]
+    fn set_live(&self, live: usize) {
+        self.live.set(live);
+        self.remote.set_live(live);
     }
 
     /// Sets the timers of a delayed start and of the end, once the task has its place.
@@ -122,6 +146,9 @@ impl Engine {
         if slot.is(DEBTOR) {
             self.forget_debtor(index, slot);
         }
+        if queue::is_promoted(slot.place.get()) {
+            self.risen.borrow_mut().remove(&index);
+        }
         self.ready.unlink(&self.slots, index, slot, || {
             let extras = self.extras.borrow();
             let extras = extras.get(&index);
@@ -139,8 +166,11 @@ impl Engine {
         match slot.state.get() {
             State::Idle if !slot.is(PAUSED) => {
                 self.look_before_stamp();
-                self.enqueue(index, slot);
-                self.note(Kind::Woken, index, slot);
+                // A clock is user code: it may have ended the task.
+                if slot.state.get() == State::Idle {
+                    self.enqueue(index, slot);
+                    self.note(Kind::Woken, index, slot);
+                }
             }
             State::Idle | State::Running => slot.set(WOKEN),
             State::Vacant | State::Ready | State::Done => {}
@@ -164,7 +194,7 @@ impl Engine {
             if slot.is(DEBTOR) {
                 self.forget_debtor(index, slot);
             }
-            self.ready.note_run(level, guest);
+            self.ready.note_run(guest);
             return Some((index, slot, level));
         }
     }
@@ -193,7 +223,8 @@ impl Engine {
     #[inline(always)]
     pub(crate) fn poll(&self, index: u32, slot: &Slot, level: Priority) -> Ended {
         self.polls.set(self.polls.get() + 1);
-        self.counters.run(slot.class.get(), self.now_micros.get().wrapping_sub(slot.since.get()));
+        let since = if slot.class.get() == level { slot.since.get() } else { self.ready_since(index, slot) };
+        self.counters.run(slot.class.get(), self.now_micros.get().wrapping_sub(since));
         slot.state.set(State::Running);
         slot.clear(WOKEN);
         let Some(mut body) = slot.body.take() else { unreachable!("a ready task has a body") };
@@ -228,6 +259,12 @@ impl Engine {
         }
         self.settle_ended(index, slot, body, left, polled);
         Ended::Finished
+    }
+
+    /// Since when a promoted task is ready, which is forgotten with that.
+    #[cold]
+    fn ready_since(&self, index: u32, slot: &Slot) -> u32 {
+        self.risen.borrow_mut().remove(&index).unwrap_or(slot.since.get())
     }
 
     /// How many checks a task passes per poll, besides what its time allows.
@@ -299,14 +336,15 @@ impl Engine {
         mut left: Option<Object>,
         polled: Result<bool, unwind::Payload>,
     ) {
-        // Captures first, under this task's name: who sees the end sees them gone.
-        unwind::contain(|| drop(body));
-        self.running.set(NIL);
+        // Asked first: a destructor that cancels its own task comes too late.
         let cancelled = slot.is(CANCELLED);
+        let timed_out = if cancelled { self.timed_out(index, slot) } else { None };
+        // Captures first, under this task's name: who sees the end sees them gone.
+        self.dispose(Some(body));
+        self.running.set(NIL);
         let kind = match polled {
             Err(payload) => {
-                let unread = left.take();
-                unwind::contain(|| drop(unread));
+                self.dispose(left.take());
                 if slot.is(DETACHED) {
                     unwind::discard(payload);
                 } else {
@@ -315,14 +353,14 @@ impl Engine {
                 Kind::Panicked
             }
             Ok(_) if cancelled => {
-                let unread = left.take();
-                unwind::contain(|| drop(unread));
-                left = self.timed_out(index, slot);
+                self.dispose(left.take());
+                left = timed_out;
                 Kind::Cancelled
             }
             Ok(_) => Kind::Finished,
         };
-        self.finish(index, slot, left, kind).settle();
+        let leftovers = self.finish(index, slot, left, kind);
+        self.settle(leftovers);
     }
 
     /// What a task leaves whose time was over while it ran.
@@ -339,7 +377,7 @@ impl Engine {
     pub(super) fn finish(&self, index: u32, slot: &Slot, value: Option<Object>, kind: Kind) -> Leftovers {
         self.note(kind, index, slot);
         if !slot.is(HIDDEN) {
-            self.live.set(self.live.get() - 1);
+            self.set_live(self.live.get() - 1);
             self.counters.ended();
         }
         if slot.is(PAUSED) {

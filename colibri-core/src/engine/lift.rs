@@ -132,13 +132,13 @@ impl Engine {
 
     /// To the tail of `class`, if it is ready.
     fn move_to_class(&self, index: u32, slot: &Slot, class: Priority) {
+        self.look_before_stamp();
         let ready = slot.state.get() == State::Ready;
         if ready {
             self.unlink(index, slot);
         }
         slot.class.set(class);
         if ready {
-            self.look_before_stamp();
             self.enqueue(index, slot);
         }
         if self.running.get() == index {

@@ -10,6 +10,7 @@ mod lift;
 mod news;
 mod time;
 
+use self::leftovers::Leftovers;
 pub(crate) use self::life::Ended;
 use self::time::SteppedBack;
 
@@ -25,14 +26,15 @@ use core::time::Duration;
 
 use crate::activity::Activity;
 use crate::clock::Clock;
+use crate::coarse::CoarseClock;
 use crate::debtors::Debtors;
 use crate::event::{Events, Kind, TaskEvent};
 use crate::instant::{Instant, nanos};
 use crate::meter::UNLIMITED;
 use crate::priority::Priority;
 use crate::queue::{self, ReadyLists};
-use crate::remote::{Message, Remote};
-use crate::slot::{HIDDEN, NIL, NOWHERE, Slot, State};
+use crate::remote::Remote;
+use crate::slot::{HIDDEN, NIL, NOWHERE, Object, Slot, State};
 use crate::stats::Counters;
 use crate::table::Table;
 use crate::task::TaskId;
@@ -86,6 +88,8 @@ pub(crate) struct Engine {
     free: Cell<u32>,
     ready: ReadyLists,
     debtors: Debtors,
+    /// Since when promoted tasks are ready, by task; their slots say since when they stand at their new level.
+    risen: RefCell<BTreeMap<u32, u32>>,
     /// What the running task was lent as a waker; its own once it keeps a clone.
     spare: Cell<u32>,
     running: Cell<u32>,
@@ -114,6 +118,7 @@ pub(crate) struct Engine {
     pub(crate) remote: Arc<Remote>,
     pub(crate) events: Events,
     clock: Box<dyn Clock>,
+    pub(crate) coarse: CoarseClock,
     headers: Table<OnceCell<Entry>>,
     /// Headers whose task has ended while somebody may still hold a waker.
     limbo: RefCell<VecDeque<u32>>,
@@ -127,10 +132,16 @@ pub(crate) struct Engine {
     polls: Cell<u64>,
     /// Numbers tasks with a deadline in the order of their coming.
     came: Cell<u64>,
+    /// How many disposals are under way, one in the other, and what waits for the outermost.
+    disposing: Cell<u32>,
+    undisposed: RefCell<Vec<Object>>,
     live: Cell<usize>,
     paused: Cell<usize>,
     pub(crate) counters: Counters,
 }
+
+/// How deep destructors may end tasks whose destructors end tasks. Each level takes some 300 bytes of stack.
+const DEEPEST_DISPOSAL: u32 = 64;
 
 impl Engine {
     pub(crate) fn new(
@@ -145,6 +156,7 @@ impl Engine {
             free: Cell::new(NIL),
             ready: ReadyLists::new(figures.shuffle),
             debtors: Debtors::default(),
+            risen: RefCell::default(),
             spare: Cell::new(NIL),
             running: Cell::new(NIL),
             running_level: Cell::new(Priority::Idle),
@@ -164,9 +176,10 @@ impl Engine {
             figures,
             slice: Cell::new(nanos(slice_policy(Activity::default()))),
             slice_policy,
-            remote: Arc::new(Remote::new()),
+            remote: Arc::new(Remote::new(figures.max_tasks)),
             events,
             clock,
+            coarse: CoarseClock::default(),
             headers: Table::new(),
             limbo: RefCell::default(),
             joiners: RefCell::default(),
@@ -176,6 +189,8 @@ impl Engine {
             waiters: RefCell::default(),
             polls: Cell::new(0),
             came: Cell::new(0),
+            disposing: Cell::new(0),
+            undisposed: RefCell::default(),
             live: Cell::new(0),
             paused: Cell::new(0),
             counters: Counters::default(),
@@ -247,11 +262,58 @@ impl Engine {
         }
     }
 
+    /// Whether nothing came from other threads and nobody asked for the thread: what a glance looks at.
+    pub(crate) fn is_quiet(&self) -> bool {
+        !self.remote.has_news() && !self.remote.is_yield_requested()
+    }
+
+    /// Drops what a task consisted of. A destructor that ends further tasks comes here again: beyond some depth they
+    /// wait for the outermost call, so that a long chain of owners does not overflow the stack.
+    pub(crate) fn dispose(&self, object: Option<Object>) {
+        let Some(object) = object else { return };
+        let depth = self.disposing.get();
+        if depth >= DEEPEST_DISPOSAL {
+            self.undisposed.borrow_mut().push(object);
+            return;
+        }
+        self.disposing.set(depth + 1);
+        unwind::contain(|| drop(object));
+        if depth == 0 {
+            self.dispose_of_waiting();
+        }
+        self.disposing.set(depth);
+    }
+
+    fn dispose_of_waiting(&self) {
+        loop {
+            let next = self.undisposed.borrow_mut().pop();
+            let Some(object) = next else { return };
+            unwind::contain(|| drop(object));
+        }
+    }
+
+    /// Drops and wakes what a transition left: drops first, so that who sees the end sees everything gone. Each may panic
+    /// without harm to the others.
+    #[inline(always)]
+    pub(crate) fn settle(&self, leftovers: Leftovers) {
+        let Leftovers { object, joiner, extras } = leftovers;
+        self.dispose(object);
+        if extras.is_some() {
+            unwind::contain(|| drop(extras));
+        }
+        if let Some(waker) = joiner {
+            unwind::contain(|| waker.wake());
+        }
+    }
+
     /// Cancels every task and takes no more. Destructors may call in; what they spawn is dropped.
     pub(crate) fn shutdown(&self) {
         self.closed.set(true);
-        let unread: Vec<Message> = self.remote.close();
-        unwind::contain(|| drop(unread));
+        let (unread, hook) = self.remote.close();
+        for message in unread {
+            unwind::contain(|| drop(message));
+        }
+        unwind::contain(|| drop(hook));
         for index in 0..self.slots.length() {
             let slot = self.slots.at(index);
             if matches!(slot.state.get(), State::Idle | State::Ready | State::Running) {
@@ -260,7 +322,9 @@ impl Engine {
         }
         let timers = self.timers.borrow_mut().take();
         self.next_due.set(UNLIMITED);
-        unwind::contain(|| drop(timers));
+        for target in timers.into_values() {
+            unwind::contain(|| drop(target));
+        }
     }
 }
 

@@ -121,7 +121,8 @@ impl Engine {
     /// Wakes whom the timers due by the last look wake, in order of due time and making.
     #[inline(always)]
     pub(crate) fn fire_timers(&self) {
-        if self.now.get() >= self.next_due.get() {
+        // By the clock itself, not by what is estimated between the ticks of a coarse one: never early.
+        if self.latest.get() >= self.next_due.get() {
             self.fire_due_timers();
         }
     }
@@ -131,7 +132,7 @@ impl Engine {
         loop {
             let target = {
                 let mut timers = self.timers.borrow_mut();
-                let target = timers.pop_due(self.now.get());
+                let target = timers.pop_due(self.latest.get());
                 self.next_due.set(timers.next_due().unwrap_or(UNLIMITED));
                 target
             };

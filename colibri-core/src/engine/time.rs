@@ -39,6 +39,11 @@ impl SteppedBack {
     }
 }
 
+/// A stretch between two looks that is this long, 1 s, is a clock that jumped (a suspended machine, a corrected time), or a
+/// task whose overrun is past making good: it is charged one turn. Charged in full, a jump of a day would leave the task
+/// that happened to run without a turn for hundreds of rounds.
+const LONGEST_CREDIBLE_STRETCH_NANOS: u64 = 1_000_000_000;
+
 /// A stretch without a look after which the tasks that became ready in it get a new stamp: 1 ms, a five-hundredth of the
 /// wait after which a task is promoted, is the error that is left otherwise.
 const LONG_STRETCH_NANOS: u64 = 1_000_000;
@@ -48,13 +53,20 @@ const LONG_STRETCH_NANOS: u64 = 1_000_000;
 const PROMOTIONS_PER_LOOK: u32 = 64;
 
 impl Engine {
-    /// Reads the clock; never less than before.
+    /// The time; never less than before.
     #[inline]
     pub(crate) fn read_clock(&self) -> u64 {
+        // Between the ticks of a coarse clock the last look was an estimate, and is ahead of it.
+        self.reading().max(self.now.get())
+    }
+
+    /// What the clock shows; never less than before.
+    #[inline]
+    pub(crate) fn reading(&self) -> u64 {
         let reading = self.clock.now().as_nanos().saturating_add(self.offset.get());
         let latest = self.latest.get();
         if reading < latest {
-            return self.read_clock_that_stepped_back(reading, latest);
+            return self.reading_that_stepped_back(reading, latest);
         }
         self.latest.set(reading);
         reading
@@ -63,7 +75,7 @@ impl Engine {
     /// The clock shows less than before. Time stands still until the clock has caught up, if that is soon; else it goes
     /// on from where it was.
     #[cold]
-    fn read_clock_that_stepped_back(&self, reading: u64, latest: u64) -> u64 {
+    fn reading_that_stepped_back(&self, reading: u64, latest: u64) -> u64 {
         let mut back = self.stepped_back.get();
         if back.latest != latest {
             let progress = latest - back.latest;
@@ -99,9 +111,16 @@ impl Engine {
         let running = self.running.get();
         if running != NIL {
             let slot = self.slots.at(running);
-            let elapsed = u32::try_from(elapsed).unwrap_or(u32::MAX);
-            slot.used.set(slot.used.get().saturating_add(elapsed));
+            let charge =
+                if elapsed < LONGEST_CREDIBLE_STRETCH_NANOS { elapsed as u32 } else { self.jump_charge() };
+            slot.used.set(slot.used.get().saturating_add(charge));
         }
+    }
+
+    /// What the running task is charged when the clock has jumped: a turn.
+    #[cold]
+    fn jump_charge(&self) -> u32 {
+        u32::try_from(self.figures.quantum).unwrap_or(u32::MAX)
     }
 
     /// A task's turn, in nanoseconds.
@@ -195,7 +214,9 @@ impl Engine {
         let now = self.now_micros.get();
         for _ in 0..PROMOTIONS_PER_LOOK {
             let Some((index, slot)) = self.overdue(level) else { return };
+            let ready_since = self.risen.borrow().get(&index).copied().unwrap_or(slot.since.get());
             self.unlink(index, slot);
+            self.risen.borrow_mut().insert(index, ready_since);
             slot.since.set(now);
             self.ready.push_back(&self.slots, index, slot, above, queue::Kind::Promoted);
             self.counters.promoted(slot.class.get());
