@@ -87,7 +87,7 @@ impl Engine {
         self.counters.slice(end - start, overrun);
         report.used = Duration::from_nanos(end - start);
         report.overrun = Duration::from_nanos(overrun);
-        report.work_left = self.has_ready();
+        report.work_left = self.has_ready() || self.has_news();
         report.next_timer = self.next_due().map(Instant::from_nanos);
         self.remote.clear_yield_request();
         if self.events.wanted() {
@@ -136,6 +136,6 @@ impl Engine {
         self.look(self.read_clock());
         self.fire_timers();
         self.take_news();
-        self.has_ready()
+        self.has_ready() || self.has_news()
     }
 }

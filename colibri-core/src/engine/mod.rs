@@ -33,7 +33,7 @@ use crate::instant::{Instant, nanos};
 use crate::meter::UNLIMITED;
 use crate::priority::Priority;
 use crate::queue::{self, ReadyLists};
-use crate::remote::Remote;
+use crate::remote::{Message, Remote};
 use crate::slot::{HIDDEN, NIL, NOWHERE, Object, Slot, State};
 use crate::stats::Counters;
 use crate::table::Table;
@@ -132,6 +132,9 @@ pub(crate) struct Engine {
     polls: Cell<u64>,
     /// Numbers tasks with a deadline in the order of their coming.
     came: Cell<u64>,
+    /// Messages that were received and not carried out yet.
+    mail: RefCell<VecDeque<Message>>,
+    has_mail: Cell<bool>,
     /// How many disposals are under way, one in the other, and what waits for the outermost.
     disposing: Cell<u32>,
     undisposed: RefCell<Vec<Object>>,
@@ -189,6 +192,8 @@ impl Engine {
             waiters: RefCell::default(),
             polls: Cell::new(0),
             came: Cell::new(0),
+            mail: RefCell::default(),
+            has_mail: Cell::new(false),
             disposing: Cell::new(0),
             undisposed: RefCell::default(),
             live: Cell::new(0),
@@ -264,7 +269,7 @@ impl Engine {
 
     /// Whether nothing came from other threads and nobody asked for the thread: what a glance looks at.
     pub(crate) fn is_quiet(&self) -> bool {
-        !self.remote.has_news() && !self.remote.is_yield_requested()
+        !self.has_news() && !self.remote.is_yield_requested()
     }
 
     /// Drops what a task consisted of. A destructor that ends further tasks comes here again: beyond some depth they
@@ -310,7 +315,9 @@ impl Engine {
     pub(crate) fn shutdown(&self) {
         self.closed.set(true);
         let (unread, hook) = self.remote.close();
-        for message in unread {
+        self.has_mail.set(false);
+        let received = core::mem::take(&mut *self.mail.borrow_mut());
+        for message in received.into_iter().chain(unread) {
             unwind::contain(|| drop(message));
         }
         unwind::contain(|| drop(hook));

@@ -11,6 +11,10 @@ use crate::timer::{Key, Target};
 use crate::unwind;
 use crate::waker::{self, Entry};
 
+/// Messages carried out between two polls. One takes about a µs, so that a flood of them delays the slice's end, and who
+/// is ready already, by no more than a checkpoint's gap does.
+const MESSAGES_AT_ONCE: u32 = 64;
+
 impl Engine {
     #[inline(always)]
     pub(super) fn entry(&self, number: u32) -> &Entry {
@@ -56,22 +60,35 @@ impl Engine {
     /// Takes in what came from other threads: wakes first, then messages.
     #[inline(always)]
     pub(crate) fn take_news(&self) {
-        if self.remote.has_news() {
+        if self.has_news() {
             self.take_all_news();
         }
     }
 
+    /// Whether something from another thread is to be taken in.
+    #[inline(always)]
+    pub(crate) fn has_news(&self) -> bool {
+        self.remote.has_news() || self.has_mail.get()
+    }
+
     #[cold]
-    pub(super) fn take_all_news(&self) {
+    fn take_all_news(&self) {
         waker::drain(
             &self.remote.woken,
             |number| self.entry(number).header.link(),
             |number| self.wake(self.entry(number).header.slot.load(Ordering::Relaxed)),
         );
-        let messages = self.remote.receive();
-        for message in messages {
+        if !self.has_mail.get() {
+            let messages = self.remote.receive();
+            self.has_mail.set(!messages.is_empty());
+            self.mail.borrow_mut().extend(messages);
+        }
+        for _ in 0..MESSAGES_AT_ONCE {
+            let next = self.mail.borrow_mut().pop_front();
+            let Some(message) = next else { break };
             unwind::contain(|| message(self));
         }
+        self.has_mail.set(!self.mail.borrow().is_empty());
     }
 
     pub(crate) fn add_timer(&self, due: u64, target: Target) -> Key {
