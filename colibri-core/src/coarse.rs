@@ -9,9 +9,9 @@ use core::cell::Cell;
 /// Steps longer than this are coarse: 2 ms, a default quantum.
 pub(crate) const COARSE_STEP_NANOS: u64 = 2_000_000;
 
-/// Looks that must see a clock stand still before its step counts as coarse. A long iteration alone makes a long step,
-/// too, but no look falls into it.
-const LOOKS_THAT_SEE_IT_STAND: u32 = 8;
+/// Checks that must fall into a step before it counts as coarse. A long iteration alone makes a long step, too, but no
+/// check falls into it.
+const CHECKS_THAT_SEE_IT_STAND: u64 = 8;
 
 /// Coarse steps in a row before a clock is taken for coarse.
 const STEPS_TO_BELIEVE: u32 = 2;
@@ -21,20 +21,12 @@ const STEPS_TO_BELIEVE: u32 = 2;
 pub(crate) struct CoarseClock {
     /// The reading of the last step.
     tick: Cell<u64>,
-    /// The estimate of what has passed since.
-    estimated: Cell<u64>,
-    looks: Cell<u32>,
+    /// Checks that passed since, as far as looks have seen them.
+    checks: Cell<u64>,
     coarse_steps: Cell<u32>,
-    /// The length of the last coarse step.
+    /// The length of the last coarse step, and the time of a check in it, in nanoseconds.
     step: Cell<u64>,
-}
-
-/// What a look at the clock says.
-pub(crate) struct Look {
-    /// The time, estimated between two steps.
-    pub(crate) now: u64,
-    /// On a coarse clock, when it has made a step: what was estimated for it, and what it was.
-    pub(crate) correction: Option<(u64, u64)>,
+    check_nanos: Cell<u64>,
 }
 
 impl CoarseClock {
@@ -42,26 +34,29 @@ impl CoarseClock {
         self.coarse_steps.get() >= STEPS_TO_BELIEVE
     }
 
-    /// The clock reads `reading`; by the learned rate `estimate` nanoseconds of work were done since the last look.
-    pub(crate) fn look(&self, reading: u64, estimate: u64) -> Look {
+    /// The clock reads `reading`, and `checks` passed since the last look: the time, estimated between two steps.
+    pub(crate) fn look(&self, reading: u64, checks: u64) -> u64 {
+        let passed = self.checks.get().saturating_add(checks);
+        self.checks.set(passed);
         let step = reading.saturating_sub(self.tick.get());
-        if step == 0 {
-            self.looks.set(self.looks.get().saturating_add(1));
-            self.estimated.set(self.estimated.get().saturating_add(estimate));
+        if step > 0 {
+            self.note_step(reading, step, passed);
+        } else if self.is_coarse() {
             // Not up to the next step: that is the clock's to say.
-            let passed = if self.is_coarse() { self.estimated.get().min(self.step.get() - 1) } else { 0 };
-            return Look { now: reading + passed, correction: None };
+            return reading + passed.saturating_mul(self.check_nanos.get()).min(self.step.get() - 1);
         }
-        let stood = self.looks.replace(0) >= LOOKS_THAT_SEE_IT_STAND;
-        let estimated = self.estimated.replace(0).saturating_add(estimate);
+        reading
+    }
+
+    fn note_step(&self, reading: u64, step: u64, checks: u64) {
         self.tick.set(reading);
+        self.checks.set(0);
         if step <= COARSE_STEP_NANOS {
             self.coarse_steps.set(0);
-        } else if stood {
+        } else if checks >= CHECKS_THAT_SEE_IT_STAND {
             self.coarse_steps.set(self.coarse_steps.get().saturating_add(1));
             self.step.set(step);
+            self.check_nanos.set((step / checks).max(1));
         }
-        let correction = (stood && step > COARSE_STEP_NANOS).then_some((estimated, step));
-        Look { now: reading, correction }
     }
 }

@@ -329,15 +329,8 @@ impl Meter {
             return engine.read_clock();
         }
         let reading = engine.reading();
-        let grant = u64::from(self.grant.get());
-        let estimate = (self.used().max(0) as u64).saturating_mul(LOOK_INTERVAL_NANOS) / grant;
-        let look = engine.coarse.look(reading, estimate);
-        if let Some((estimated, step)) = look.correction {
-            let fitting = u128::from(grant) * u128::from(estimated.max(1)) / u128::from(step);
-            self.fit(u64::try_from(fitting).unwrap_or(u64::MAX));
-            self.granted.set(0);
-        }
-        look.now.max(engine.now())
+        let now = engine.coarse.look(reading, self.used().max(0) as u64);
+        now.max(engine.now())
     }
 
     /// `checkpoint()` in a hand-written future on an executor without budgets: nobody tells when a poll ends, so the
