@@ -419,6 +419,16 @@ impl Meter {
         portion
     }
 
+    /// Gives as many of the grant's portions as `fuel` takes, if there are so many.
+    pub(crate) fn portions_for(&self, fuel: i64) -> Option<i64> {
+        let portion = i64::from((self.grant.get() / PORTIONS).max(1));
+        let needed = fuel.checked_add(portion - 1)? / portion;
+        let left = self.portions.get().checked_sub(u32::try_from(needed).ok()?)?;
+        self.portions.set(left);
+        self.granted.set(self.granted.get() + needed * portion);
+        Some(needed * portion)
+    }
+
     fn grant_of(&self, fuel: i64) -> i64 {
         self.looks.set(self.looks.get().wrapping_add(1));
         self.granted.set(fuel);

@@ -226,6 +226,24 @@ pub fn hint<I: Iterator>(iterator: I) -> (i64, I) {
     (upper, iterator)
 }
 
+/// Charges a loop of `items` iterations before it runs, if the fuel is enough for all of them: whether it is, and the fuel
+/// that is left.
+#[inline(always)]
+#[must_use]
+pub fn charge(items: i64, fuel: i64) -> (bool, i64) {
+    if items <= fuel { (true, fuel - items) } else { charge_cold(items, fuel) }
+}
+
+/// The fuel is one portion of a grant; what the whole grant is enough for may run without a glance in between.
+#[cold]
+#[inline(never)]
+fn charge_cold(items: i64, fuel: i64) -> (bool, i64) {
+    local::with(|local| match local.meter.portions_for(items - fuel) {
+        Some(portions) => (true, fuel + portions - items),
+        None => (false, fuel),
+    })
+}
+
 /// Types that the `?` operator works on, as far as the attribute must know whether it leaves the function.
 #[diagnostic::on_unimplemented(
     message = "the `?` operator can only be applied to values that implement `Try`",

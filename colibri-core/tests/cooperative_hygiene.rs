@@ -6,7 +6,14 @@ use cooperative_support::same;
 
 mod own_names {
     //! Modules, macros and values that are called like what an expansion might want.
-    #![allow(dead_code, non_upper_case_globals, non_camel_case_types, unused_macros, unused_imports)]
+    #![allow(
+        dead_code,
+        unreachable_pub,
+        non_upper_case_globals,
+        non_camel_case_types,
+        unused_macros,
+        unused_imports
+    )]
 
     pub mod core {}
     pub mod std {}
@@ -131,13 +138,13 @@ macro_rules! precedence {
 }
 
 mod precedence_plain {
-    pub fn seven() -> i32 {
+    pub(super) fn seven() -> i32 {
         7
     }
     macro_rules! make {
         ($($attribute:meta)?; $name:ident, $sum:expr, $ty:ty, $reference:ty) => {
             $(#[$attribute])?
-            pub fn $name(negative: i32) -> (i32, i32, usize, bool, bool) {
+            pub(super) fn $name(negative: i32) -> (i32, i32, usize, bool, bool) {
                 let mut product = 0;
                 for i in 0..3 {
                     product += i * $sum;
@@ -170,8 +177,8 @@ fn groups_keep_their_precedence() {
 
 mod fragments {
     #[derive(Clone, Copy, PartialEq)]
-    pub struct Point {
-        pub x: u32,
+    pub(crate) struct Point {
+        pub(crate) x: u32,
     }
 
     fn at(x: u32) -> Point {
@@ -202,12 +209,12 @@ mod fragments {
     }
 
     make!(
-        pub plain n: u32, (_, Some(_) | None), vec![(1u32, Some(2)), (2, None)], 'outer, made, let made = 1,
+        pub(super) plain n: u32, (_, Some(_) | None), vec![(1u32, Some(2)), (2, None)], 'outer, made, let made = 1,
         { let mut sum = 0; for i in 0..3 { sum += i } sum }, 5, at, Point { x: 2 }, 40,
         fn inner() -> u32 { let mut n = 0; while n < 3 { n += 1 } n }
     );
     make!(
-        #[colibri_core::cooperative] pub stopping n: u32, (_, Some(_) | None), vec![(1u32, Some(2)), (2, None)], 'outer, made, let made = 1,
+        #[colibri_core::cooperative] pub(super) stopping n: u32, (_, Some(_) | None), vec![(1u32, Some(2)), (2, None)], 'outer, made, let made = 1,
         { let mut sum = 0; for i in 0..3 { sum += i } sum }, 5, at, Point { x: 2 }, 40,
         fn inner() -> u32 { let mut n = 0; while n < 3 { n += 1 } n }
     );

@@ -10,7 +10,7 @@ both! {
         let mut stack = vec![1, 2, 3, 4, 5];
         while let Some(x) = stack.pop() && x > 3 { i += x; }
         while let Some(x) = stack.pop() && let Some(y) = x.checked_sub(1) && y < 10 { i += y; }
-        while i > 3 && let Some(y) = i.checked_sub(2) { if y % 2 == 0 && let 4 = y { continue } i = y; }
+        while i > 3 && let Some(y) = i.checked_sub(2) { i = y; if y % 2 == 0 && let 4 = y { continue } i -= 1; }
         i
     }
 

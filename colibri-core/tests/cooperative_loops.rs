@@ -93,9 +93,9 @@ both! {
         out
     }
 
-    fn in_unsafe_and_match(n: u32) -> u32 {
+    fn in_blocks_and_match(n: u32) -> u32 {
         let mut sum = 0;
-        unsafe { let p = &raw mut sum; for i in 0..n { *p += i; } }
+        { let p = &mut sum; for i in 0..n { *p += i; } }
         match n { 0 => for _ in 0..2 { sum += 1 }, 1..=5 => while sum < 50 { sum += 7 }, _ => loop { sum += 1; if sum > 60 { break } } }
         if n > 3 { for _ in 0..1 { sum += 1 } } else if n > 2 { loop { break } } else { while false {} }
         sum
@@ -285,7 +285,7 @@ compare! {
 #[test]
 fn by_argument() {
     for n in [0, 1, 2, 3, 5, 8, 20] {
-        same(|| plain::in_unsafe_and_match(n), || stopping::in_unsafe_and_match(n));
+        same(|| plain::in_blocks_and_match(n), || stopping::in_blocks_and_match(n));
         same(|| plain::early(n), || stopping::early(n));
         same(|| plain::results(n), || stopping::results(n));
         same(|| plain::panics(n), || stopping::panics(n));

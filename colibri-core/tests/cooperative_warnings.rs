@@ -32,7 +32,6 @@
     unit_bindings,
     unnameable_types,
     unreachable_pub,
-    unsafe_code,
     unsafe_op_in_unsafe_fn,
     unused,
     unused_import_braces,
@@ -76,6 +75,57 @@ fn loops(items: &[u32], mut count: u32) -> u32 {
         }
     };
     found
+}
+
+#[cooperative]
+fn one_expression(n: u32) -> (u32, u32) {
+    (n, n)
+}
+
+#[cooperative]
+fn one_call(n: u32) -> u32 {
+    one_call(n)
+}
+
+#[cooperative]
+fn one_opaque(n: u32) -> impl Iterator<Item = u32> {
+    0..n
+}
+
+#[cooperative]
+fn one_value(n: u32) -> u32 {
+    loop {
+        break n;
+    }
+}
+
+#[cooperative]
+fn saves(items: &[u32], values: &mut [u32], limit: u32) -> u32 {
+    let half = limit / 2;
+    let offset = items.len();
+    let mut sum = 0;
+    for (i, item) in items.iter().enumerate() {
+        let scaled = item * 3;
+        let mut j = 0;
+        while j < scaled {
+            j += 1;
+            sum += j + half;
+        }
+        for k in 0..limit {
+            let mut rest = k;
+            while rest > 0 {
+                rest -= 1;
+            }
+        }
+        for value in values.iter_mut() {
+            *value += sum;
+        }
+        for i in 0..values.len() {
+            values[i] += half;
+        }
+        values[(i + offset) % 2] = scaled;
+    }
+    sum
 }
 
 #[cooperative]
@@ -202,6 +252,11 @@ impl Counter {
 fn clean_code_stays_clean() {
     fn unused<F: Future>(_future: F) {}
     unused(loops(&[], 0));
+    unused(one_expression(0));
+    unused(one_call(0));
+    unused(one_opaque(0));
+    unused(one_value(0));
+    unused(saves(&[], &mut [], 0));
     unused(endless(0));
     unused(diverging(0));
     unused(question(""));
@@ -259,5 +314,8 @@ fires! {
     parentheses_of_while: unused_parens, (n: u32) { while (n > 3) {} }
     parentheses_of_for: unused_parens, (n: u32) { for _ in (0..n) {} }
     irrefutable: irrefutable_let_patterns, (n: u32) { while let x = n { if x > 0 { break } } }
+    needless_mut: unused_mut, (n: u32) { let mut x = n * 2; for i in 0..n { let mut k = i; while k > x { k -= 1; } } }
+    unused_in_copy: unused_variables, (n: u32) { let mut i = 0; while i < n { let unused = i; i += 1; } }
+    unused_in_counted: unused_variables, (n: u32) { for i in 0..n { let unused = i; } }
     must_use: unused_must_use, (n: u32) { for _ in 0..n { early(n); } }
 }

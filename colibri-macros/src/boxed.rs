@@ -9,8 +9,8 @@ use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::punctuated::Punctuated;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    FnArg, GenericParam, Lifetime, LifetimeParam, ParenthesizedGenericArguments, ReceiverKind, ReturnType, Signature, Token,
-    Type, TypeFnPtr, TypeImplTrait, TypeParamBound, TypeReference,
+    FnArg, GenericParam, Lifetime, LifetimeParam, ParenthesizedGenericArguments, ReceiverKind, ReturnType,
+    Signature, Token, Type, TypeFnPtr, TypeImplTrait, TypeParamBound, TypeReference,
 };
 
 use crate::name::Runtime;
@@ -93,7 +93,10 @@ fn name_lifetimes(signature: &mut Signature) -> (Lifetime, TokenStream) {
 }
 
 fn lifetime(noun: &str) -> Lifetime {
-    Lifetime { apostrophe: Span::mixed_site(), ident: format_ident!("__colibri_{noun}", span = Span::mixed_site()) }
+    Lifetime {
+        apostrophe: Span::mixed_site(),
+        ident: format_ident!("__colibri_{noun}", span = Span::mixed_site()),
+    }
 }
 
 /// Names elided lifetimes. It stops at `fn(&T)` and `Fn(&T)`, whose elided lifetimes are their own.

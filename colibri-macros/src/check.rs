@@ -30,7 +30,10 @@ pub(crate) fn signature(signature: &Signature, report: &mut Report) -> bool {
         );
     }
     if let Some(variadic) = &signature.variadic {
-        wrong(variadic.span(), "a variadic function cannot be cooperative; `#[cooperative]` goes on functions with a fixed number of arguments");
+        wrong(
+            variadic.span(),
+            "a variadic function cannot be cooperative; `#[cooperative]` goes on functions with a fixed number of arguments",
+        );
     }
     fits
 }

@@ -4,7 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::visit_mut::VisitMut as _;
-use syn::Block;
+use syn::{Block, Expr, Stmt, Token};
 
 use crate::boxed;
 use crate::check;
@@ -12,7 +12,9 @@ use crate::function::{self, Function};
 use crate::group::{self, VisibleGroups};
 use crate::looping;
 use crate::name::{self, Runtime};
+use crate::number::Numbers;
 use crate::options::Options;
+use crate::plan::Plan;
 use crate::recursion::Recursion;
 use crate::report::Report;
 use crate::rewrite::{Found, Rewrite};
@@ -24,7 +26,8 @@ pub(crate) fn cooperative(options: TokenStream, item: TokenStream) -> TokenStrea
     let mut report = Report::default();
     let options = Options::parse(options, &mut report);
     let item = group::flatten(item);
-    let expanded = expand(&options, item.clone(), &mut report).unwrap_or_else(|| function::without_skips(item));
+    let expanded =
+        expand(&options, item.clone(), &mut report).unwrap_or_else(|| function::without_skips(item));
     let errors = report.into_tokens();
     quote!(#expanded #errors)
 }
@@ -53,8 +56,8 @@ fn expand(options: &Options, item: TokenStream, report: &mut Report) -> Option<T
     let runtime = Runtime::new(options.runtime.as_ref());
     let output = Output::of(&function.signature);
     let body = function.body.take().map(|body| {
-        let rewritten = rewrite(body, &function, options, &output, &runtime, report);
-        let moves = signature::move_arguments(&mut function.signature);
+        let (rewritten, plan) = rewrite(body, &function, options, &output, &runtime, report);
+        let moves = signature::move_arguments(&mut function.signature, &plan);
         future(&rewritten, &moves, &function, options, &output, &runtime)
     });
     if options.boxed && !output.is_never {
@@ -89,20 +92,27 @@ fn rewrite(
     output: &Output,
     runtime: &Runtime,
     report: &mut Report,
-) -> Rewritten {
+) -> (Rewritten, Plan) {
     let label = label(function, options);
     let is_async = function.signature.asyncness.is_some();
-    let attempt = |fuel: bool, report: &mut Report| {
+    let mut body = body;
+    Numbers::default().visit_block_mut(&mut body);
+    let plan = Plan::of(&function.signature, &body);
+    let attempt = |fuel: bool, plan: &Plan, report: &mut Report| {
         let mut body = body.clone();
         let recursion = Recursion::of(&function.signature, &body);
-        let mut rewrite = Rewrite::new(runtime, &label, &output.annotation, recursion, report);
+        let mut rewrite = Rewrite::new(runtime, &label, output, recursion, plan, report);
         (rewrite.is_async, rewrite.strict, rewrite.has_fuel) = (is_async, options.strict, fuel);
         rewrite.visit_block_mut(&mut body);
         let found = rewrite.found;
         Rewritten { body, found }
     };
-    let rewritten = attempt(true, report);
-    if rewritten.has_fuel() { rewritten } else { attempt(false, &mut Report::default()) }
+    let rewritten = attempt(true, &plan, report);
+    if rewritten.has_fuel() {
+        return (rewritten, plan);
+    }
+    let plan = Plan::default();
+    (attempt(false, &plan, &mut Report::default()), plan)
 }
 
 /// What reports call the function.
@@ -141,29 +151,31 @@ fn future(
     }
 }
 
-// Output: `async move { let a = a; let mut fuel = take(); let value: T = { body }; put(fuel); value }`
-// A `return` that is never taken tells the compiler the type before the first real one, so that each of them is
-// checked against it, and coerced to it, as in the plain function.
+// Output: `async move { let a = a; let mut fuel = take(); let value: T = { expected return; body }; put(fuel); value }`
 fn inner(rewritten: &Rewritten, moves: &TokenStream, output: &Output, runtime: &Runtime) -> TokenStream {
-    let runtime = runtime.path();
-    let (fuel, value) = (name::fuel(), name::value());
-    let core = quote!(#runtime::core);
-    let (body, annotation) = (&rewritten.body, &output.annotation);
-    let expected_return = (!output.is_never && !output.is_opaque).then(|| {
-        quote_spanned! {Span::mixed_site()=>
-            if let #core::option::Option::Some(#value) = #core::option::Option::None::<#annotation> {
-                return #value;
-            }
-        }
-    });
-    if !rewritten.has_fuel() {
-        return quote_spanned!(Span::mixed_site()=> async move { #moves #expected_return #body });
+    let mut body = rewritten.body.clone();
+    // Also keeps the body from being a block around a single expression, of which the compiler would warn.
+    let semicolon = Some(Token![;](Span::mixed_site()));
+    body.stmts.insert(0, Stmt::Expr(Expr::Verbatim(expected_return(output, runtime)), semicolon));
+    if !rewritten.has_fuel() && output.closure_bounds.is_none() {
+        return quote_spanned!(Span::mixed_site()=> async move { #moves #body });
     }
+    let runtime = runtime.path();
+    let (fuel, value, annotation) = (name::fuel(), name::value(), &output.annotation);
+    let (helper, body) = match &output.closure_bounds {
+        None => (TokenStream::new(), quote!(#body)),
+        Some(bounds) => {
+            let returned = name::returned();
+            let helper =
+                quote_spanned!(Span::mixed_site()=> fn #returned<R: #bounds>(value: R) -> R { value });
+            (helper, quote_spanned!(Span::mixed_site()=> #returned(#body)))
+        }
+    };
     quote_spanned! {Span::mixed_site()=>
         async move {
+            #helper
             #moves
             let mut #fuel = #runtime::take();
-            #expected_return
             let #value: #annotation = #body;
             #[allow(unreachable_code)]
             #runtime::put(#fuel);
@@ -172,11 +184,31 @@ fn inner(rewritten: &Rewritten, moves: &TokenStream, output: &Output, runtime: &
     }
 }
 
+// Output: `if let Some(value) = None::<T> { return value; }`, a statement
+// A `return` that is never taken tells the compiler the type before the first real one, so that each of them is
+// checked against it, and coerced to it, as in the plain function.
+fn expected_return(output: &Output, runtime: &Runtime) -> TokenStream {
+    if output.is_never || output.is_opaque {
+        return quote_spanned!(Span::mixed_site()=> let () = ());
+    }
+    let runtime = runtime.path();
+    let (value, annotation) = (name::value(), &output.annotation);
+    quote_spanned! {Span::mixed_site()=>
+        if let #runtime::core::option::Option::Some(#value) = #runtime::core::option::Option::None::<#annotation> {
+            return #value;
+        }
+    }
+}
+
 // Output: a block's content that polls the inner future, inside a scope of the runtime's for each poll.
 fn framed(inner: &TokenStream, function: &TokenStream, runtime: &Runtime) -> TokenStream {
     let runtime = runtime.path();
-    let (frame, body, context, scope) =
-        (name::generated("frame"), name::generated("body"), name::generated("context"), name::generated("scope"));
+    let (frame, body, context, scope) = (
+        name::generated("frame"),
+        name::generated("body"),
+        name::generated("context"),
+        name::generated("scope"),
+    );
     quote_spanned! {Span::mixed_site()=>
         let mut #frame = #runtime::Frame::new(const { &#function });
         let #body = #inner;

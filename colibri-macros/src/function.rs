@@ -127,7 +127,8 @@ fn is_skip(tokens: &TokenStream) -> bool {
             TokenTree::Ident(word) => last_word = Some(word),
             TokenTree::Punct(punct) if punct.as_char() == ':' => {}
             TokenTree::Group(group) => {
-                return last_word.is_some_and(|word| word == "cooperative") && group.stream().to_string() == "skip";
+                return last_word.is_some_and(|word| word == "cooperative")
+                    && group.stream().to_string() == "skip";
             }
             _ => return false,
         }

@@ -139,8 +139,16 @@ fn needs_parentheses(tokens: &TokenStream) -> bool {
     match syn::parse2::<Expr>(tokens.clone()) {
         Ok(Expr::Unary(unary)) => !matches!(*unary.expr, Expr::Lit(_)),
         Ok(
-            Expr::Binary(_) | Expr::Assign(_) | Expr::Cast(_) | Expr::Closure(_) | Expr::Range(_) | Expr::Reference(_)
-            | Expr::RawAddr(_) | Expr::Struct(_) | Expr::Return(_) | Expr::Break(_),
+            Expr::Binary(_)
+            | Expr::Assign(_)
+            | Expr::Cast(_)
+            | Expr::Closure(_)
+            | Expr::Range(_)
+            | Expr::Reference(_)
+            | Expr::RawAddr(_)
+            | Expr::Struct(_)
+            | Expr::Return(_)
+            | Expr::Break(_),
         ) => true,
         _ => false,
     }
@@ -158,15 +166,27 @@ fn is_atom(expression: &Expr) -> bool {
 pub(crate) fn is_block_like(expression: &Expr) -> bool {
     match expression {
         Expr::Group(group) => is_block_like(&group.expr),
-        Expr::Block(_) | Expr::Const(_) | Expr::ForLoop(_) | Expr::If(_) | Expr::Loop(_) | Expr::Match(_)
-        | Expr::TryBlock(_) | Expr::Unsafe(_) | Expr::While(_) => true,
+        Expr::Block(_)
+        | Expr::Const(_)
+        | Expr::ForLoop(_)
+        | Expr::If(_)
+        | Expr::Loop(_)
+        | Expr::Match(_)
+        | Expr::TryBlock(_)
+        | Expr::Unsafe(_)
+        | Expr::While(_) => true,
         _ => false,
     }
 }
 
 /// Parentheses of ours: no lint asks the user to remove them.
-pub(crate) fn parenthesize(expression: Expr) -> Expr {
-    let paren_token = token::Paren(Span::mixed_site());
+fn parenthesize(expression: Expr) -> Expr {
+    parenthesize_at(expression, Span::mixed_site())
+}
+
+/// The same, for messages that point at `span`, which is a mixed-site one.
+pub(crate) fn parenthesize_at(expression: Expr, span: Span) -> Expr {
+    let paren_token = token::Paren(span);
     Expr::Paren(ExprParen { attrs: Vec::new(), paren_token, expr: Box::new(expression) })
 }
 

@@ -7,8 +7,10 @@
 //! 3. `group`: what `macro_rules` left in the tokens, made plain.
 //! 4. `check`: what the attribute cannot do, with one message each.
 //! 5. `signature`: a function that returns a future, and how its arguments get into it; `boxed`: that future in a box.
-//! 6. `rewrite`: the body, with `looping` for loops and `recursion` for calls of the function to itself.
-//! 7. `expand`: all of it put together.
+//! 6. `plan`: which locals each check saves, from what `survey` learns of the `binding`s, and which loops take another
+//!    form, from their `shape`; `number` names the loops.
+//! 7. `rewrite`: the body, with `looping` for loops and `recursion` for calls of the function to itself.
+//! 8. `expand`: all of it put together.
 //!
 //! # What it makes
 //!
@@ -51,6 +53,16 @@ mod signature;
 
 mod boxed;
 
+mod number;
+
+mod binding;
+
+mod survey;
+
+mod shape;
+
+mod plan;
+
 mod rewrite;
 
 mod looping;
@@ -62,6 +74,9 @@ mod expand;
 mod name;
 
 mod report;
+
+#[cfg(test)]
+mod snapshot;
 
 use proc_macro::TokenStream;
 

@@ -4,7 +4,7 @@
 //! not hygienic: a `const fuel` of the user's would turn the pattern `fuel` into a comparison. Hence the prefix.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::Path;
 
 /// The fuel of the running function: how many more iterations may pass.
@@ -17,9 +17,24 @@ pub(crate) fn iterator() -> Ident {
     generated("iterator")
 }
 
+/// The iterator of the `for` with that number.
+pub(crate) fn iterator_of(number: usize) -> Ident {
+    generated(&format!("iterator_{number}"))
+}
+
 /// The future that is awaited.
 pub(crate) fn future() -> Ident {
     generated("future")
+}
+
+/// What a check saves.
+pub(crate) fn saved() -> Ident {
+    generated("saved")
+}
+
+/// The function that tells a closure on its way out the types of its arguments.
+pub(crate) fn returned() -> Ident {
+    generated("returned")
 }
 
 /// A value on its way out.
@@ -41,26 +56,28 @@ pub(crate) fn generated(noun: &str) -> Ident {
 #[derive(Clone)]
 pub(crate) struct Runtime {
     root: TokenStream,
-    path: TokenStream,
 }
 
 impl Runtime {
     pub(crate) fn new(path: Option<&Path>) -> Runtime {
         let root = match path {
             Some(path) => quote!(#path),
-            None => quote::quote_spanned!(Span::mixed_site()=> ::colibri_core),
+            None => quote_spanned!(Span::mixed_site()=> ::colibri_core),
         };
-        let path = quote::quote_spanned!(Span::mixed_site()=> #root::__private);
-        Runtime { root, path }
-    }
-
-    /// The crate itself.
-    pub(crate) fn root(&self) -> &TokenStream {
-        &self.root
+        Runtime { root }
     }
 
     /// The module that the expansion calls.
-    pub(crate) fn path(&self) -> &TokenStream {
-        &self.path
+    pub(crate) fn path(&self) -> TokenStream {
+        self.at(Span::mixed_site())
+    }
+
+    /// The same, so that messages about what is called there point at `span`.
+    pub(crate) fn at(&self, span: Span) -> TokenStream {
+        let root = self.root.clone().into_iter().map(|mut token| {
+            token.set_span(token.span().located_at(span));
+            token
+        });
+        quote_spanned!(span=> #(#root)*::__private)
     }
 }

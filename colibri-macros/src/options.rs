@@ -55,7 +55,12 @@ impl Options {
         options
     }
 
-    fn parse_one(&mut self, input: ParseStream<'_>, seen: &mut Vec<String>, report: &mut Report) -> syn::Result<()> {
+    fn parse_one(
+        &mut self,
+        input: ParseStream<'_>,
+        seen: &mut Vec<String>,
+        report: &mut Report,
+    ) -> syn::Result<()> {
         let key = input.call(Ident::parse_any).map_err(|error| {
             Error::new(error.span(), format!("expected an option of `#[cooperative]`: {LEGAL}"))
         })?;
@@ -109,7 +114,10 @@ fn flag(input: ParseStream<'_>, key: &Ident) -> syn::Result<()> {
 
 fn parse_budget(literal: &LitInt) -> syn::Result<u32> {
     literal.base10_parse::<u32>().map_err(|_| {
-        Error::new(literal.span(), format!("the budget is a number of checks from 0 to {}, as in `budget = 128`", u32::MAX))
+        Error::new(
+            literal.span(),
+            format!("the budget is a number of checks from 0 to {}, as in `budget = 128`", u32::MAX),
+        )
     })
 }
 
@@ -150,9 +158,9 @@ fn parse_runtime(input: ParseStream<'_>, key: &Ident) -> syn::Result<Path> {
     const EXAMPLE: &str = "crate = my_crate::colibri_core";
     if input.peek(Token![=]) && input.peek2(LitStr) {
         let literal: LitStr = value(input, key, EXAMPLE)?;
-        return literal
-            .parse_with(Path::parse_mod_style)
-            .map_err(|_| Error::new(literal.span(), format!("the option `crate` is written as `{EXAMPLE}`")));
+        return literal.parse_with(Path::parse_mod_style).map_err(|_| {
+            Error::new(literal.span(), format!("the option `crate` is written as `{EXAMPLE}`"))
+        });
     }
     if !input.peek(Token![=]) {
         return Err(Error::new(key.span(), format!("the option `crate` needs a value, as in `{EXAMPLE}`")));
@@ -205,7 +213,9 @@ mod tests {
     #[test]
     fn all_wrong_options_are_reported() {
         let messages = messages(quote!(bugdet = 3, slice = "4", boxed = true, strict, strict, skip));
-        for part in ["unknown option `bugdet`", "the unit", "takes no value", "given twice", "belongs on a loop"] {
+        for part in
+            ["unknown option `bugdet`", "the unit", "takes no value", "given twice", "belongs on a loop"]
+        {
             assert!(messages.contains(part), "{part} in {messages}");
         }
     }

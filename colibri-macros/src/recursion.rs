@@ -7,7 +7,10 @@
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::visit::{self, Visit};
-use syn::{Block, Expr, ExprCall, ExprMethodCall, ExprPath, Ident, Item, Pat, PatIdent, Signature, Stmt, Type, UseTree};
+use syn::{
+    Block, Expr, ExprCall, ExprMethodCall, ExprPath, Ident, Item, Pat, PatIdent, Signature, Stmt, Type,
+    UseTree,
+};
 
 /// How a function calls itself.
 pub(crate) struct Recursion {

@@ -7,17 +7,20 @@ use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned as _;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Arm, Attribute, Block, Expr, ExprAsync, ExprAwait, ExprClosure, ExprConst, ExprForLoop, ExprIf, ExprMatch, ExprRepeat,
-    ExprTry, ExprTryBlock, ExprWhile, Item, Local, Macro, Stmt, Token, Type,
+    Arm, Attribute, Block, Expr, ExprAsync, ExprAwait, ExprClosure, ExprConst, ExprForLoop, ExprIf,
+    ExprMatch, ExprRepeat, ExprTry, ExprTryBlock, ExprWhile, Item, Local, Macro, Stmt, Token, Type,
 };
 
 use crate::check;
 use crate::function::is_cooperative;
-use crate::group::parenthesize;
+use crate::group::parenthesize_at;
 use crate::looping::{self, Place};
 use crate::name::{self, Runtime};
+use crate::number;
+use crate::plan::Plan;
 use crate::recursion::Recursion;
 use crate::report::Report;
+use crate::signature::Output;
 
 /// Where the visitor is, which decides what can be done there.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,8 +48,9 @@ pub(crate) struct Rewrite<'a> {
     /// What reports call the function.
     name: &'a str,
     /// What `return` must give, in an annotation.
-    output: &'a TokenStream,
+    output: &'a Output,
     recursion: Recursion,
+    plan: &'a Plan,
     /// Whether the user's function is an `async fn`: then a call of itself is a future, as written.
     pub(crate) is_async: bool,
     pub(crate) strict: bool,
@@ -67,8 +71,9 @@ impl<'a> Rewrite<'a> {
     pub(crate) fn new(
         runtime: &'a Runtime,
         name: &'a str,
-        output: &'a TokenStream,
+        output: &'a Output,
         recursion: Recursion,
+        plan: &'a Plan,
         report: &'a mut Report,
     ) -> Self {
         Rewrite {
@@ -76,6 +81,7 @@ impl<'a> Rewrite<'a> {
             name,
             output,
             recursion,
+            plan,
             is_async: false,
             strict: false,
             has_fuel: true,
@@ -108,8 +114,8 @@ impl<'a> Rewrite<'a> {
         result
     }
 
-    fn place(&self, keyword: Span) -> Place<'_> {
-        Place { runtime: self.runtime, function: self.name, keyword }
+    fn place(&self, keyword: Span, number: Option<usize>) -> Place<'_> {
+        Place { runtime: self.runtime, function: self.name, keyword, plan: self.plan, number, copy: None }
     }
 
     /// Takes `#[cooperative(skip)]` off a loop; true if it was there.
@@ -122,11 +128,38 @@ impl<'a> Rewrite<'a> {
             }
             match attribute.parse_args::<Ident>() {
                 Ok(option) if option == "skip" => skip = true,
-                _ => report.over(attribute, "a loop has one option: `#[cooperative(skip)]`, which leaves it as it is"),
+                _ => report.over(
+                    attribute,
+                    "a loop has one option: `#[cooperative(skip)]`, which leaves it as it is",
+                ),
             }
             false
         });
         skip
+    }
+
+    // Input:  `let x = e;`
+    // Output: `let x = e; let mut x = x;`, if a check saves `x`
+    fn add_assignable_variables(&self, block: &mut Block) {
+        let is_planned = |statement: &Stmt| match statement {
+            Stmt::Local(local) => self.plan.of_let(number::split(&local.attrs).1).cloned(),
+            _ => None,
+        };
+        if block.stmts.iter().all(|statement| is_planned(statement).is_none()) {
+            return;
+        }
+        for statement in std::mem::take(&mut block.stmts) {
+            let ident = is_planned(&statement);
+            block.stmts.push(statement);
+            if let Some(ident) = ident {
+                let assignable = quote_spanned! {Span::mixed_site()=>
+                    #[allow(unused_mut)]
+                    let mut #ident = #ident
+                };
+                let semicolon = Some(Token![;](Span::mixed_site()));
+                block.stmts.push(Stmt::Expr(Expr::Verbatim(assignable), semicolon));
+            }
+        }
     }
 
     /// Rewrites a loop whose children have not been visited.
@@ -138,6 +171,7 @@ impl<'a> Rewrite<'a> {
             _ => return,
         };
         let mut taken = std::mem::take(attributes);
+        let number = number::take(&mut taken);
         let skip = self.take_skip(&mut taken);
         match node {
             Expr::ForLoop(node) => node.attrs = taken,
@@ -145,24 +179,39 @@ impl<'a> Rewrite<'a> {
             Expr::Loop(node) => node.attrs = taken,
             _ => {}
         }
-        if self.leaves_loops || skip {
+        if self.leaves_loops || skip || self.plan.is_constant(number) {
             let outer = std::mem::replace(&mut self.leaves_loops, true);
             self.visit_loop_parts(node);
             self.leaves_loops = outer;
             return;
         }
         self.found.checks += 1;
-        let outer = self.in_loop;
-        self.in_loop = true;
+        let outer = std::mem::replace(&mut self.in_loop, true);
+        let copy = self.copy_of(node, number);
         self.visit_loop_parts(node);
         self.in_loop = outer;
-        let rewritten = match node {
-            Expr::ForLoop(node) => looping::for_loop(node, &self.place(node.for_token.span)),
-            Expr::While(node) => looping::while_loop(node, &self.place(node.while_token.span)),
-            Expr::Loop(node) => looping::endless_loop(node, &self.place(node.loop_token.span)),
+        let keyword = match node {
+            Expr::ForLoop(node) => node.for_token.span,
+            Expr::While(node) => node.while_token.span,
+            Expr::Loop(node) => node.loop_token.span,
             _ => return,
         };
-        *node = Expr::Verbatim(rewritten);
+        *node = Expr::Verbatim(looping::rewritten(node, copy.as_ref(), &self.place(keyword, number)));
+    }
+
+    /// The copy of a loop that has no await, if it may have one. What its body has to say is said by the loop itself.
+    fn copy_of(&mut self, node: &Expr, number: Option<usize>) -> Option<Expr> {
+        if !self.plan.is_copied(number) {
+            return None;
+        }
+        let mut copy = node.clone();
+        looping::leave_for(&looping::finished(number), &mut copy);
+        let (found, report) = (self.found, std::mem::take(self.report));
+        self.visit_loop_parts(&mut copy);
+        *self.report = report;
+        let awaits = self.found.awaits > found.awaits;
+        self.found = found;
+        (!awaits).then_some(copy)
     }
 
     fn visit_loop_parts(&mut self, node: &mut Expr) {
@@ -193,42 +242,26 @@ impl<'a> Rewrite<'a> {
     fn rewrite_self_call(&mut self, node: &mut Expr) {
         let call = std::mem::replace(node, Expr::PLACEHOLDER);
         let span = Span::mixed_site().located_at(call.span());
-        let runtime = self.runtime.path();
+        let runtime = self.runtime.at(span);
         let tokens = match self.context {
             Context::Body => {
                 let boxed = quote_spanned!(span=> #runtime::alloc::boxed::Box::pin(#call));
                 let check = (!self.in_loop && !self.leaves_loops).then(|| {
                     self.found.checks += 1;
-                    looping::check_at_call(&self.place(call.span()))
+                    looping::check_at_call(&self.place(call.span(), None))
                 });
                 self.found.awaits += 1;
                 self.awaiting(boxed, check, span)
             }
             Context::Async => quote_spanned!(span=> #runtime::alloc::boxed::Box::pin(#call).await),
-            Context::Sync => self.running(&call, span),
+            Context::Sync => quote_spanned!(span=> #runtime::run(#call)),
         };
-        *node = parenthesize(Expr::Verbatim(tokens));
-    }
-
-    /// Runs a call of the function to its end, where nothing can be awaited. In an uninterrupted section no check gives
-    /// way, so one poll is enough.
-    fn running(&self, call: &Expr, span: Span) -> TokenStream {
-        let (runtime, root) = (self.runtime.path(), self.runtime.root());
-        let (core, value) = (quote!(#runtime::core), name::value());
-        quote_spanned! {span=>
-            match #core::future::Future::poll(
-                #core::pin::pin!(#root::uninterrupted(#call)),
-                &mut #core::task::Context::from_waker(#core::task::Waker::noop()),
-            ) {
-                #core::task::Poll::Ready(#value) => #value,
-                #core::task::Poll::Pending => #core::panic!("a cooperative function waited where nothing can be awaited"),
-            }
-        }
+        *node = parenthesize_at(Expr::Verbatim(tokens), span);
     }
 
     /// Awaits `future` with the fuel in the thread's hands, for whoever runs meanwhile.
     fn awaiting(&self, future: TokenStream, check: Option<TokenStream>, span: Span) -> TokenStream {
-        let runtime = self.runtime.path();
+        let runtime = self.runtime.at(span);
         let (fuel, awaited, value) = (name::fuel(), name::future(), name::value());
         quote_spanned! {span=>
             match #future {
@@ -252,8 +285,8 @@ impl<'a> Rewrite<'a> {
         self.found.awaits += 1;
         let is_self_call = self.recursion.is_self_call(&node.base);
         self.visit_awaited(&mut node.base);
-        let runtime = self.runtime.path();
         let span = Span::mixed_site().located_at(node.await_token.span);
+        let runtime = self.runtime.at(span);
         if is_self_call {
             let call = &node.base;
             *node.base = Expr::Verbatim(quote_spanned!(span=> #runtime::alloc::boxed::Box::pin(#call)));
@@ -264,10 +297,10 @@ impl<'a> Rewrite<'a> {
         let base = &node.base;
         let check = (is_self_call && !self.in_loop && !self.leaves_loops).then(|| {
             self.found.checks += 1;
-            looping::check_at_call(&self.place(span))
+            looping::check_at_call(&self.place(span, None))
         });
         let future = quote_spanned!(span=> #runtime::core::future::IntoFuture::into_future(#base));
-        Some(parenthesize(Expr::Verbatim(self.awaiting(future, check, span))))
+        Some(parenthesize_at(Expr::Verbatim(self.awaiting(future, check, span)), span))
     }
 
     /// Visits what is awaited. A call of the function to itself is a future here, as written: directly, or in the
@@ -281,7 +314,9 @@ impl<'a> Rewrite<'a> {
             _ => false,
         };
         match base {
-            Expr::Call(call) if is_pin => call.args.iter_mut().for_each(|argument| self.visit_awaited(argument)),
+            Expr::Call(call) if is_pin => {
+                call.args.iter_mut().for_each(|argument| self.visit_awaited(argument))
+            }
             Expr::Paren(paren) => self.visit_awaited(&mut paren.expr),
             base if self.recursion.is_self_call(base) => visit_mut::visit_expr_mut(self, base),
             base => self.visit_expr_mut(base),
@@ -291,42 +326,41 @@ impl<'a> Rewrite<'a> {
     // Input:  `return value`
     // Output: `return { let value: T = value; put(fuel); value }`
     fn rewrite_return(&self, node: &mut syn::ExprReturn) {
-        let runtime = self.runtime.path();
-        let (fuel, value, output) = (name::fuel(), name::value(), self.output);
+        let (fuel, value, output) = (name::fuel(), name::value(), &self.output.annotation);
         let span = Span::mixed_site().located_at(node.return_token.span);
+        let runtime = self.runtime.at(span);
         let left = match &node.expr {
             None => quote_spanned!(span=> #runtime::put(#fuel)),
-            Some(returned) => quote_spanned! {span=>
+            Some(expression) => {
+                let expression = if self.output.closure_bounds.is_some() {
+                    let returned = name::returned();
+                    quote_spanned!(span=> #returned(#expression))
+                } else {
+                    quote!(#expression)
+                };
+                quote_spanned! {span=>
                 {
-                    let #value: #output = #returned;
+                    let #value: #output = #expression;
                     #[allow(unreachable_code)]
                     #runtime::put(#fuel);
                     #value
                 }
-            },
+                }
+            }
         };
         node.expr = Some(Box::new(Expr::Verbatim(left)));
     }
 
     // Input:  `operand?`
-    // Output: `(match operand { value => { put(fuel); value } })?`
-    // If it does not leave, the fuel goes on in its local, and what was put is overwritten before anybody reads it.
+    // Output: `leave(operand, fuel)?`, which puts the fuel back if the operand is about to leave
     fn rewrite_try(&self, node: &mut ExprTry) {
-        let runtime = self.runtime.path();
         let fuel = name::fuel();
         let operand = &node.expr;
+        // The operator as well, or messages about it would start at the attribute.
         let span = Span::mixed_site().located_at(node.question_token.span);
-        let value = name::value();
-        let given_back = quote_spanned! {span=>
-            match #operand {
-                #value => {
-                    #[allow(unreachable_code)]
-                    #runtime::put(#fuel);
-                    #value
-                }
-            }
-        };
-        *node.expr = parenthesize(Expr::Verbatim(given_back));
+        node.question_token = Token![?](span);
+        let runtime = self.runtime.at(span);
+        *node.expr = Expr::Verbatim(quote_spanned!(span=> #runtime::leave(#operand, #fuel)));
     }
 
     /// The macros of the standard library whose arguments are expressions: their calls of the function to itself, and
@@ -336,9 +370,9 @@ impl<'a> Rewrite<'a> {
         let Some(known) = node.path.segments.last().map(|segment| segment.ident.to_string()) else { return };
         let is_assertion = matches!(known.as_str(), "assert" | "debug_assert");
         match known.as_str() {
-            "assert" | "assert_eq" | "assert_ne" | "debug_assert" | "debug_assert_eq" | "debug_assert_ne" | "dbg"
-            | "eprint" | "eprintln" | "format" | "format_args" | "matches" | "panic" | "print" | "println" | "todo"
-            | "unimplemented" | "unreachable" | "vec" | "write" | "writeln" => {}
+            "assert" | "assert_eq" | "assert_ne" | "debug_assert" | "debug_assert_eq" | "debug_assert_ne"
+            | "dbg" | "eprint" | "eprintln" | "format" | "format_args" | "matches" | "panic" | "print"
+            | "println" | "todo" | "unimplemented" | "unreachable" | "vec" | "write" | "writeln" => {}
             _ => return,
         }
         let Ok(mut arguments) = node.parse_body::<Arguments>() else { return };
@@ -478,11 +512,13 @@ impl VisitMut for Rewrite<'_> {
     fn visit_block_mut(&mut self, node: &mut Block) {
         self.scoped(|this| {
             this.recursion.enter_block(node);
+            this.add_assignable_variables(node);
             visit_mut::visit_block_mut(this, node);
         });
     }
 
     fn visit_local_mut(&mut self, node: &mut Local) {
+        number::take(&mut node.attrs);
         self.visit_attributes_mut(&mut node.attrs);
         if let Some(init) = &mut node.init {
             self.visit_expr_mut(&mut init.expr);
@@ -562,7 +598,11 @@ impl Parse for Arguments {
 impl Parse for Argument {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let mut name = TokenStream::new();
-        if input.peek(syn::Ident) && input.peek2(Token![=]) && !input.peek2(Token![==]) && !input.peek2(Token![=>]) {
+        if input.peek(syn::Ident)
+            && input.peek2(Token![=])
+            && !input.peek2(Token![==])
+            && !input.peek2(Token![=>])
+        {
             let ident: Ident = input.parse()?;
             let equals: Token![=] = input.parse()?;
             name = quote!(#ident #equals);

@@ -1,11 +1,15 @@
 //! The signature: the same function, returning a future; and its arguments' way into that future.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
-use syn::{Attribute, FnArg, Pat, PatIdent, Receiver, ReturnType, Signature, Type, TypeInfer};
+use syn::{
+    Attribute, FnArg, GenericParam, Pat, PatIdent, PathArguments, Receiver, ReturnType, Signature, Type,
+    TypeInfer, TypeParamBound,
+};
 
 use crate::name::{self, Runtime};
+use crate::plan::Plan;
 
 /// What a function gives, in three spellings.
 pub(crate) struct Output {
@@ -17,21 +21,67 @@ pub(crate) struct Output {
     pub(crate) is_never: bool,
     /// Whether nothing but `_` is left of the annotation.
     pub(crate) is_opaque: bool,
+    /// Of an `impl Fn(A) -> B`: the bounds, from which the compiler learns the types of a closure's arguments. Only if
+    /// they mention nothing that a function inside this one could not name.
+    pub(crate) closure_bounds: Option<TokenStream>,
 }
 
 impl Output {
     pub(crate) fn of(signature: &Signature) -> Output {
         let ReturnType::Type(_, ty) = &signature.output else {
             let unit = quote_spanned!(Span::mixed_site()=> ());
-            return Output { ty: unit.clone(), annotation: unit, is_never: false, is_opaque: false };
+            return Output {
+                ty: unit.clone(),
+                annotation: unit,
+                is_never: false,
+                is_opaque: false,
+                closure_bounds: None,
+            };
         };
         let is_never = matches!(**ty, Type::Never(_));
         let mut annotation = (**ty).clone();
         EraseImplTrait.visit_type_mut(&mut annotation);
         let is_opaque = matches!(annotation, Type::Infer(_));
         let annotation = if is_never { quote!(_) } else { annotation.to_token_stream() };
-        Output { ty: ty.to_token_stream(), annotation, is_never, is_opaque }
+        Output {
+            ty: ty.to_token_stream(),
+            annotation,
+            is_never,
+            is_opaque,
+            closure_bounds: closure_bounds(ty, signature),
+        }
     }
+}
+
+fn closure_bounds(ty: &Type, signature: &Signature) -> Option<TokenStream> {
+    let Type::ImplTrait(opaque) = ty else { return None };
+    let is_closure = opaque.bounds.iter().any(|bound| match bound {
+        TypeParamBound::Trait(bound) => bound
+            .path
+            .segments
+            .last()
+            .is_some_and(|segment| matches!(segment.arguments, PathArguments::Parenthesized(_))),
+        _ => false,
+    });
+    let bounds = opaque.bounds.to_token_stream();
+    let mut foreign: Vec<String> =
+        vec!["Self".to_owned(), "impl".to_owned(), "_".to_owned(), "use".to_owned()];
+    for parameter in &signature.generics.params {
+        match parameter {
+            GenericParam::Type(parameter) => foreign.push(parameter.ident.to_string()),
+            GenericParam::Const(parameter) => foreign.push(parameter.ident.to_string()),
+            GenericParam::Lifetime(parameter) => foreign.push(parameter.lifetime.ident.to_string()),
+        }
+    }
+    (is_closure && !mentions(bounds.clone(), &foreign)).then_some(bounds)
+}
+
+fn mentions(tokens: TokenStream, names: &[String]) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => names.contains(&ident.to_string()),
+        TokenTree::Group(group) => mentions(group.stream(), names),
+        _ => false,
+    })
 }
 
 // Input:  `Result<impl Iterator<Item = u32>, Error>`
@@ -74,7 +124,7 @@ pub(crate) fn returning_future(signature: &mut Signature, output: &Output, runti
 //         `let _ = &self; let a = a; let mut b = b; let argument_2 = argument_2; let (c, _) = argument_2; let argument_3 = argument_3;`
 // So all are captured, whether used or not, and dropped in the order of the plain function: the last one first, and
 // of each what its pattern bound before what it did not.
-pub(crate) fn move_arguments(signature: &mut Signature) -> TokenStream {
+pub(crate) fn move_arguments(signature: &mut Signature, plan: &Plan) -> TokenStream {
     let mut moves = TokenStream::new();
     for (index, input) in signature.inputs.iter_mut().enumerate() {
         match input {
@@ -82,9 +132,18 @@ pub(crate) fn move_arguments(signature: &mut Signature) -> TokenStream {
             FnArg::Typed(typed) => {
                 let attributes = take_attributes_of_binding(&mut typed.attrs);
                 let whole = match &mut *typed.pat {
-                    Pat::Ident(PatIdent { attrs, by_ref: None, mutability, ident, subpat: None }) if attrs.is_empty() => {
-                        let mutability = mutability.take();
-                        moves.extend(quote_spanned!(Span::mixed_site()=> #attributes let #mutability #ident = #ident;));
+                    Pat::Ident(PatIdent { attrs, by_ref: None, mutability, ident, subpat: None })
+                        if attrs.is_empty() =>
+                    {
+                        let mutability = match mutability.take() {
+                            None if plan.is_saved_argument(ident) => {
+                                quote_spanned!(Span::mixed_site()=> #[allow(unused_mut)] let mut)
+                            }
+                            mutability => quote_spanned!(Span::mixed_site()=> let #mutability),
+                        };
+                        moves.extend(
+                            quote_spanned!(Span::mixed_site()=> #attributes #mutability #ident = #ident;),
+                        );
                         continue;
                     }
                     _ => name::argument(index),

@@ -302,9 +302,10 @@ impl Engine {
         let again = yielded || slot.is(WOKEN);
         let stopped = matches!(reason, Some(YieldReason::Slice | YieldReason::Preempted | YieldReason::Host));
         if slot.used.get() != 0 && !(again && stopped) {
-            // The turn is over: what is left of it is not saved, what was overdrawn is kept.
+            // The turn is over: what is left of it is not saved, what was overdrawn is kept, but by a guest.
+            let guest = self.running_level.get() != slot.class.get();
             let overdrawn = u64::from(slot.used.get()).saturating_sub(self.quota(index, slot));
-            slot.used.set(overdrawn as u32);
+            slot.used.set(if guest { 0 } else { overdrawn as u32 });
         }
         if !again {
             self.note(Kind::Suspended, index, slot);

@@ -217,6 +217,8 @@ impl Engine {
             let ready_since = self.risen.borrow().get(&index).copied().unwrap_or(slot.since.get());
             self.unlink(index, slot);
             self.risen.borrow_mut().insert(index, ready_since);
+            // It has paid with its waiting: else debts of tasks that run by promotion only would grow without end.
+            slot.used.set(0);
             slot.since.set(now);
             self.ready.push_back(&self.slots, index, slot, above, queue::Kind::Promoted);
             self.counters.promoted(slot.class.get());

@@ -1,6 +1,6 @@
 //! Runs a function twice, as it stands and with the attribute, and compares everything that can be observed.
 
-#![allow(dead_code)]
+#![allow(dead_code, unreachable_pub)]
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -134,9 +134,9 @@ pub fn same<T: PartialEq + Debug, F: Future<Output = T>>(
 macro_rules! both {
     ($($(#[$attribute:meta])* fn $name:ident($($arguments:tt)*) $(-> $output:ty)? $body:block)*) => {
         #[allow(dead_code, unused_imports)]
-        mod plain { use super::*; $($(#[$attribute])* pub fn $name($($arguments)*) $(-> $output)? $body)* }
+        mod plain { use super::*; $($(#[$attribute])* pub(crate) fn $name($($arguments)*) $(-> $output)? $body)* }
         #[allow(dead_code, unused_imports)]
-        mod stopping { use super::*; $(#[colibri_core::cooperative] $(#[$attribute])* pub fn $name($($arguments)*) $(-> $output)? $body)* }
+        mod stopping { use super::*; $(#[colibri_core::cooperative] $(#[$attribute])* pub(crate) fn $name($($arguments)*) $(-> $output)? $body)* }
     };
 }
 

@@ -1,0 +1,57 @@
+fn quicksort(v: &mut [u32]) -> impl core::future::Future<Output = ()> {
+    async move {
+        let mut frame = Frame::new(const { &Function::new("quicksort", core::file!(), 0u32) });
+        let body = async move {
+            let v = v;
+            let mut fuel = take();
+            let value: () = {
+                if let core::option::Option::Some(value) = core::option::Option::None::<()> {
+                    return value;
+                };
+                if v.len() < 2 {
+                    return put(fuel);
+                }
+                let middle = partition(v);
+                (match alloc::boxed::Box::pin(quicksort(&mut v[..middle])) {
+                    future => {
+                        if fuel <= 0 {
+                            fuel = refill(const { &Site::new("quicksort", core::file!(), 0u32) }).await;
+                        }
+                        fuel -= 1;
+                        put(fuel);
+                        let value = future.await;
+                        #[allow(unreachable_code)]
+                        {
+                            fuel = take();
+                        }
+                        value
+                    }
+                });
+                (match alloc::boxed::Box::pin(quicksort(&mut v[middle + 1..])) {
+                    future => {
+                        if fuel <= 0 {
+                            fuel = refill(const { &Site::new("quicksort", core::file!(), 0u32) }).await;
+                        }
+                        fuel -= 1;
+                        put(fuel);
+                        let value = future.await;
+                        #[allow(unreachable_code)]
+                        {
+                            fuel = take();
+                        }
+                        value
+                    }
+                });
+            };
+            #[allow(unreachable_code)]
+            put(fuel);
+            value
+        };
+        let mut body = core::pin::pin!(body);
+        core::future::poll_fn(move |context| {
+            let scope = enter(&mut frame);
+            core::future::Future::poll(core::pin::Pin::as_mut(&mut body), context)
+        })
+        .await
+    }
+}

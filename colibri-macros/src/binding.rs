@@ -1,0 +1,332 @@
+//! The function's local variables: which name means which, what is known of their types, and how they are used.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use proc_macro2::Ident;
+use syn::{Expr, GenericArgument, Lit, PathArguments, Type, UnOp};
+
+/// A local variable of the function, by its place in [`Bindings`].
+pub(crate) type Binding = usize;
+
+/// What syntax says about a variable's type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// A primitive number, `bool` or `char`.
+    Scalar,
+    /// A shared reference or a raw pointer: `Copy`, and what is borrowed through it does not borrow the variable.
+    Shared,
+    /// Written `&mut T`.
+    Exclusive,
+    /// Anything.
+    Unknown,
+}
+
+/// Where a variable is declared, which decides how it can be made assignable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Declared {
+    /// An argument that is a plain name.
+    Argument,
+    /// `let x = ..`: the statement with this number.
+    Let(usize),
+    /// `for x in ..`: the loop with this number.
+    For(usize),
+    /// Part of a larger pattern: only assignable if the user wrote `mut`.
+    Elsewhere,
+    /// `let x;`: it may not have a value yet.
+    Late,
+}
+
+/// How a variable is used, over the whole function.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Uses {
+    /// `&x`, `&mut x`, `ref`: a borrow may outlive the expression.
+    pub(crate) borrowed: bool,
+    /// In a closure or an `async` block.
+    pub(crate) captured: bool,
+    /// Among the tokens of an unknown macro, or called as a function.
+    pub(crate) hidden: bool,
+    /// As a whole value that goes elsewhere, where a `&mut` could be reborrowed without a sign of it.
+    pub(crate) passed: bool,
+    /// As an operand of arithmetic, which no `&mut` can be.
+    pub(crate) calculated: bool,
+    /// As the receiver of a method.
+    pub(crate) receiver: bool,
+    /// Matched against a pattern that binds.
+    pub(crate) matched: bool,
+    /// Through an index, a field or a dereference.
+    pub(crate) projected: bool,
+    /// So that a reference through it may live on: `&x[..]`, or a method whose result is used.
+    pub(crate) lent: bool,
+    /// Assigned as a whole.
+    pub(crate) assigned: bool,
+    /// Perhaps changed, by an assignment or a borrow.
+    pub(crate) changed: bool,
+}
+
+/// One variable.
+#[derive(Debug)]
+pub(crate) struct Variable {
+    pub(crate) ident: Ident,
+    pub(crate) class: Class,
+    /// Of a slice, an array or a vector whose type is written: its elements' class.
+    pub(crate) element: Class,
+    pub(crate) declared: Declared,
+    pub(crate) is_mut: bool,
+    pub(crate) uses: Uses,
+}
+
+impl Variable {
+    /// Whether the variable may be moved into a tuple and back at a check where it is certainly initialised. Else it
+    /// stays in the future's memory: correct, but slower.
+    pub(crate) fn can_be_saved(&self, in_operand: bool) -> bool {
+        let uses = &self.uses;
+        if uses.borrowed || uses.captured || uses.hidden || !self.can_be_assigned() {
+            return false;
+        }
+        match self.class {
+            // Copies, whatever is borrowed through them.
+            Class::Scalar | Class::Shared => true,
+            // Moved: nothing borrowed through it may be alive.
+            Class::Exclusive => !(in_operand || uses.passed || uses.matched || uses.lent),
+            Class::Unknown => {
+                !(in_operand || uses.receiver || uses.matched || uses.projected || uses.lent)
+                    && (uses.calculated || !uses.passed)
+            }
+        }
+    }
+
+    /// Whether the expansion may assign it, without hiding an error or a warning about the user's own code.
+    fn can_be_assigned(&self) -> bool {
+        if self.declared == Declared::Late {
+            return false;
+        }
+        if self.is_mut {
+            // A `mut` that nobody needs keeps its warning.
+            return self.uses.changed;
+        }
+        // An assignment to what is not `mut` is the user's error, or a late initialisation.
+        !self.uses.assigned && self.declared != Declared::Elsewhere
+    }
+}
+
+/// A name and its hygiene: two `x` of different macros are two names.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Key(String, String);
+
+impl Key {
+    pub(crate) fn of(ident: &Ident) -> Key {
+        // The only sign of a token's hygiene that the compiler shows: `#4 bytes(12..13)`.
+        let span =
+            if proc_macro::is_available() { format!("{:?}", ident.span().unwrap()) } else { String::new() };
+        let context = span.split_once(' ').map_or("", |(context, _)| context);
+        Key(ident.to_string(), context.to_owned())
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A [`Key`], by its place in [`Bindings`].
+type Symbol = usize;
+
+/// All variables of the function, and the scopes that are open.
+#[derive(Debug, Default)]
+pub(crate) struct Bindings {
+    pub(crate) variables: Vec<Variable>,
+    /// By the place of the identifier in the syntax tree, which stays as it is: a pattern that is walked twice
+    /// declares the same variable.
+    by_place: HashMap<*const Ident, Binding>,
+    scopes: Vec<(Symbol, Binding)>,
+    keys: Vec<Key>,
+    symbols: HashMap<Key, Symbol>,
+    /// To ask the compiler for a token's hygiene takes long, and each name is looked up often.
+    symbols_by_place: HashMap<*const Ident, Symbol>,
+    /// In tokens that were parsed for this walk only: their places will be other names' places.
+    pub(crate) is_temporary: bool,
+}
+
+impl Bindings {
+    /// Opens a scope; [`Bindings::close`] ends it.
+    pub(crate) fn open(&self) -> usize {
+        self.scopes.len()
+    }
+
+    pub(crate) fn close(&mut self, scope: usize) {
+        self.scopes.truncate(scope);
+    }
+
+    pub(crate) fn declare(
+        &mut self,
+        ident: &Ident,
+        is_mut: bool,
+        class: Class,
+        declared: Declared,
+    ) -> Binding {
+        let next = self.variables.len();
+        let binding = if self.is_temporary {
+            next
+        } else {
+            *self.by_place.entry(std::ptr::from_ref(ident)).or_insert(next)
+        };
+        if binding == next {
+            let ident = ident.clone();
+            self.variables.push(Variable {
+                ident,
+                class,
+                element: Class::Unknown,
+                declared,
+                is_mut,
+                uses: Uses::default(),
+            });
+        }
+        let symbol = self.symbol(ident);
+        self.scopes.push((symbol, binding));
+        binding
+    }
+
+    fn symbol(&mut self, ident: &Ident) -> Symbol {
+        let place = std::ptr::from_ref(ident);
+        if !self.is_temporary
+            && let Some(symbol) = self.symbols_by_place.get(&place)
+        {
+            return *symbol;
+        }
+        let key = Key::of(ident);
+        let next = self.keys.len();
+        let symbol = *self.symbols.entry(key.clone()).or_insert(next);
+        if symbol == next {
+            self.keys.push(key);
+        }
+        if !self.is_temporary {
+            self.symbols_by_place.insert(place, symbol);
+        }
+        symbol
+    }
+
+    pub(crate) fn find(&mut self, ident: &Ident) -> Option<Binding> {
+        if self.scopes.is_empty() {
+            return None;
+        }
+        let symbol = self.symbol(ident);
+        self.scopes.iter().rev().find(|(name, _)| *name == symbol).map(|(_, binding)| *binding)
+    }
+
+    /// All variables of that spelling, whatever their hygiene and scope.
+    pub(crate) fn spelled(&self, name: &str) -> Vec<Binding> {
+        self.scopes
+            .iter()
+            .filter(|(symbol, _)| self.keys[*symbol].name() == name)
+            .map(|(_, binding)| *binding)
+            .collect()
+    }
+
+    /// What can be named here: of each name, the innermost.
+    pub(crate) fn visible(&self) -> BTreeSet<Binding> {
+        let mut innermost = BTreeMap::new();
+        for (symbol, binding) in &self.scopes {
+            innermost.insert(*symbol, *binding);
+        }
+        innermost.into_values().collect()
+    }
+
+    /// What an initialiser says about its variable's type.
+    pub(crate) fn class_of(&mut self, expression: &Expr) -> Class {
+        match expression {
+            Expr::Lit(literal) => match literal.lit {
+                Lit::Int(_) | Lit::Float(_) | Lit::Bool(_) | Lit::Char(_) | Lit::Byte(_) => Class::Scalar,
+                Lit::Str(_) | Lit::ByteStr(_) | Lit::CStr(_) => Class::Shared,
+                _ => Class::Unknown,
+            },
+            Expr::Paren(inner) => self.class_of(&inner.expr),
+            Expr::Cast(cast) => class_of_type(&cast.ty),
+            Expr::Unary(unary) => match (unary.op, self.class_of(&unary.expr)) {
+                (UnOp::Neg(_) | UnOp::Not(_), Class::Scalar) => Class::Scalar,
+                _ => Class::Unknown,
+            },
+            Expr::Binary(binary) if is_comparison(&binary.op) => Class::Scalar,
+            Expr::Binary(binary) => match (self.class_of(&binary.left), self.class_of(&binary.right)) {
+                (Class::Scalar, Class::Scalar) => Class::Scalar,
+                _ => Class::Unknown,
+            },
+            // By a number; by a range it would be a place that no variable can hold.
+            Expr::Index(index) => match &*index.expr {
+                Expr::Path(path) => match path.path.get_ident().and_then(|ident| self.find(ident)) {
+                    Some(binding) => self.variables[binding].element,
+                    None => Class::Unknown,
+                },
+                _ => Class::Unknown,
+            },
+            Expr::Path(path) => match path.path.get_ident().and_then(|ident| self.find(ident)) {
+                Some(binding) => match self.variables[binding].class {
+                    Class::Exclusive => Class::Unknown,
+                    class => class,
+                },
+                None => Class::Unknown,
+            },
+            _ => Class::Unknown,
+        }
+    }
+}
+
+/// Whether the operator gives a `bool`, whatever its operands are.
+pub(crate) fn is_comparison(operator: &syn::BinOp) -> bool {
+    use syn::BinOp;
+    matches!(
+        operator,
+        BinOp::Eq(_)
+            | BinOp::Ne(_)
+            | BinOp::Lt(_)
+            | BinOp::Le(_)
+            | BinOp::Gt(_)
+            | BinOp::Ge(_)
+            | BinOp::And(_)
+            | BinOp::Or(_)
+    )
+}
+
+/// What a written type says about the elements.
+pub(crate) fn class_of_elements(ty: &Type) -> Class {
+    let element = match ty {
+        Type::Reference(reference) => return class_of_elements(&reference.elem),
+        Type::Paren(inner) => return class_of_elements(&inner.elem),
+        Type::Slice(slice) => &*slice.elem,
+        Type::Array(array) => &*array.elem,
+        Type::Path(path) => match path.path.segments.last() {
+            Some(segment) if segment.ident == "Vec" => match &segment.arguments {
+                PathArguments::AngleBracketed(arguments) => match arguments.args.first() {
+                    Some(GenericArgument::Type(element)) => element,
+                    _ => return Class::Unknown,
+                },
+                _ => return Class::Unknown,
+            },
+            _ => return Class::Unknown,
+        },
+        _ => return Class::Unknown,
+    };
+    match class_of_type(element) {
+        class @ (Class::Scalar | Class::Shared) => class,
+        _ => Class::Unknown,
+    }
+}
+
+/// What a written type says.
+pub(crate) fn class_of_type(ty: &Type) -> Class {
+    const SCALARS: [&str; 16] = [
+        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64",
+        "bool", "char",
+    ];
+    match ty {
+        Type::Path(path) => {
+            if path.path.get_ident().is_some_and(|ident| SCALARS.iter().any(|scalar| ident == scalar)) {
+                Class::Scalar
+            } else {
+                Class::Unknown
+            }
+        }
+        Type::Reference(reference) if reference.mutability.is_some() => Class::Exclusive,
+        Type::Reference(_) | Type::Ptr(_) => Class::Shared,
+        Type::Paren(inner) => class_of_type(&inner.elem),
+        _ => Class::Unknown,
+    }
+}

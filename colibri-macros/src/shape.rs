@@ -1,0 +1,402 @@
+//! What a loop is made of, as far as it decides which form it may take.
+
+use std::collections::BTreeSet;
+
+use quote::ToTokens as _;
+use syn::visit::{self, Visit};
+use syn::{
+    Block, Expr, ExprAsync, ExprAwait, ExprBreak, ExprCall, ExprClosure, ExprContinue, ExprForLoop, ExprLoop,
+    ExprMethodCall, ExprReturn, ExprTry, ExprWhile, ExprYield, Item, Lit, Macro, RangeLimits, Stmt,
+};
+
+use crate::number;
+
+/// Rounds of constant loops, one inside the other, that count as straight-line code.
+const MOST_CONSTANT_ROUNDS: u64 = 64;
+
+/// Tokens of a loop's body beyond which a second copy of it is too large.
+const MOST_COPIED_TOKENS: usize = 150;
+
+/// Finds the loops of a function that take another form than the plain check.
+#[derive(Debug, Default)]
+pub(crate) struct Shapes {
+    /// A few rounds of straight-line code inside another loop: part of that loop's iteration, without a check.
+    pub(crate) constant: BTreeSet<usize>,
+    /// Innermost `for` loops that always run to their end, over an iterator that knows its length.
+    pub(crate) counted: BTreeSet<usize>,
+    /// Innermost loops that may be written down twice.
+    pub(crate) copied: BTreeSet<usize>,
+    /// `for` loops whose iterator is small, by the look of it: it may be moved to advance it.
+    pub(crate) steps: BTreeSet<usize>,
+    over_references: BTreeSet<usize>,
+    /// How deep in loops that have a check.
+    depth: usize,
+}
+
+impl Shapes {
+    /// `over_references` are loops of whose iterators it is known that they are small and know their length.
+    pub(crate) fn of(body: &Block, over_references: &BTreeSet<usize>) -> Shapes {
+        let mut shapes = Shapes { over_references: over_references.clone(), ..Shapes::default() };
+        shapes.visit_block(body);
+        shapes
+    }
+}
+
+impl<'ast> Visit<'ast> for Shapes {
+    fn visit_expr_for_loop(&mut self, node: &'ast ExprForLoop) {
+        let (_, number) = number::split(&node.attrs);
+        self.visit_expr(&node.expr);
+        let Some(number) = number else { return };
+        if self.depth > 0 && constant_rounds(node).is_some_and(|rounds| rounds <= MOST_CONSTANT_ROUNDS) {
+            // With all that is inside.
+            let mut inside = Constant(&mut self.constant);
+            inside.visit_expr_for_loop(node);
+            return;
+        }
+        let is_over_reference = self.over_references.contains(&number);
+        if is_over_reference || is_small(&node.expr) {
+            self.steps.insert(number);
+            if (is_over_reference || knows_its_length(&node.expr)) && is_leaf(&node.body, false) {
+                self.counted.insert(number);
+            } else if is_leaf(&node.body, true) {
+                self.copied.insert(number);
+            }
+        }
+        self.depth += 1;
+        self.visit_block(&node.body);
+        self.depth -= 1;
+    }
+
+    fn visit_expr_while(&mut self, node: &'ast ExprWhile) {
+        let condition =
+            Block { brace_token: node.body.brace_token, stmts: vec![Stmt::Expr((*node.cond).clone(), None)] };
+        if is_leaf(&node.body, true) && is_leaf(&condition, true) {
+            self.copied.extend(number::split(&node.attrs).1);
+        }
+        self.depth += 1;
+        visit::visit_expr_while(self, node);
+        self.depth -= 1;
+    }
+
+    fn visit_expr_loop(&mut self, node: &'ast ExprLoop) {
+        if is_leaf(&node.body, true) {
+            self.copied.extend(number::split(&node.attrs).1);
+        }
+        self.depth += 1;
+        visit::visit_expr_loop(self, node);
+        self.depth -= 1;
+    }
+
+    // Not the function's loops.
+    fn visit_item(&mut self, _: &'ast Item) {}
+
+    fn visit_expr_closure(&mut self, _: &'ast ExprClosure) {}
+
+    fn visit_expr_async(&mut self, _: &'ast ExprAsync) {}
+}
+
+struct Constant<'a>(&'a mut BTreeSet<usize>);
+
+impl<'ast> Visit<'ast> for Constant<'_> {
+    fn visit_expr_for_loop(&mut self, node: &'ast ExprForLoop) {
+        self.0.extend(number::split(&node.attrs).1);
+        visit::visit_expr_for_loop(self, node);
+    }
+}
+
+// Constant loops.
+
+/// How often the innermost code of `for x in 0..3 { .. }` runs, if all of it is constant and straight.
+fn constant_rounds(node: &ExprForLoop) -> Option<u64> {
+    let own = rounds_of(&node.expr)?;
+    let mut inside = Straight { rounds: 1, is_straight: true };
+    inside.visit_block(&node.body);
+    inside.is_straight.then_some(own.checked_mul(inside.rounds)?)
+}
+
+fn rounds_of(head: &Expr) -> Option<u64> {
+    match head {
+        Expr::Paren(node) => rounds_of(&node.expr),
+        Expr::Range(range) => {
+            let start = literal(range.start.as_deref()?)?;
+            let end = literal(range.end.as_deref()?)?;
+            let rounds = end.saturating_sub(start);
+            Some(if matches!(range.limits, RangeLimits::Closed(_)) { rounds + 1 } else { rounds })
+        }
+        _ => None,
+    }
+}
+
+fn literal(expression: &Expr) -> Option<u64> {
+    match expression {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Int(number) => number.base10_parse().ok(),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether code is straight: nothing in it can take long.
+struct Straight {
+    /// Rounds of the constant loops inside.
+    rounds: u64,
+    is_straight: bool,
+}
+
+impl<'ast> Visit<'ast> for Straight {
+    fn visit_expr_for_loop(&mut self, node: &'ast ExprForLoop) {
+        match constant_rounds(node) {
+            Some(rounds) => self.rounds = self.rounds.saturating_mul(rounds.max(1)),
+            None => self.is_straight = false,
+        }
+    }
+
+    fn visit_expr_while(&mut self, _: &'ast ExprWhile) {
+        self.is_straight = false;
+    }
+
+    fn visit_expr_loop(&mut self, _: &'ast ExprLoop) {
+        self.is_straight = false;
+    }
+
+    // Nobody knows how long a call takes, but for a struct's or variant's constructor.
+    fn visit_expr_call(&mut self, node: &'ast ExprCall) {
+        let is_constructor = match &*node.func {
+            Expr::Path(path) => path
+                .path
+                .segments
+                .last()
+                .is_some_and(|segment| segment.ident.to_string().starts_with(char::is_uppercase)),
+            _ => false,
+        };
+        self.is_straight &= is_constructor;
+        visit::visit_expr_call(self, node);
+    }
+
+    // Arithmetic of the primitive types.
+    fn visit_expr_method_call(&mut self, node: &'ast ExprMethodCall) {
+        const SHORT: [&str; 22] = [
+            "abs",
+            "abs_diff",
+            "clamp",
+            "count_ones",
+            "is_empty",
+            "leading_zeros",
+            "len",
+            "max",
+            "min",
+            "mul_add",
+            "rotate_left",
+            "rotate_right",
+            "saturating_add",
+            "saturating_sub",
+            "signum",
+            "sqrt",
+            "swap",
+            "trailing_zeros",
+            "wrapping_add",
+            "wrapping_mul",
+            "wrapping_neg",
+            "wrapping_sub",
+        ];
+        self.is_straight &= SHORT.iter().any(|name| node.method == name);
+        visit::visit_expr_method_call(self, node);
+    }
+
+    fn visit_macro(&mut self, _: &'ast Macro) {
+        self.is_straight = false;
+    }
+
+    fn visit_expr_closure(&mut self, _: &'ast ExprClosure) {
+        self.is_straight = false;
+    }
+
+    fn visit_expr_await(&mut self, _: &'ast ExprAwait) {
+        self.is_straight = false;
+    }
+
+    fn visit_expr_yield(&mut self, _: &'ast ExprYield) {
+        self.is_straight = false;
+    }
+
+    fn visit_item(&mut self, _: &'ast Item) {
+        self.is_straight = false;
+    }
+}
+
+// Leaves.
+
+/// Whether a body can be written down twice and has no other loop with a check inside; `may_leave` says whether it may
+/// end its loop before its time.
+fn is_leaf(body: &Block, may_leave: bool) -> bool {
+    if tokens_in(body.to_token_stream()) > MOST_COPIED_TOKENS {
+        return false;
+    }
+    let mut leaf = Leaf { is_leaf: true, may_leave };
+    leaf.visit_block(body);
+    leaf.is_leaf
+}
+
+fn tokens_in(tokens: proc_macro2::TokenStream) -> usize {
+    tokens
+        .into_iter()
+        .map(|token| match token {
+            proc_macro2::TokenTree::Group(group) => 2 + tokens_in(group.stream()),
+            _ => 1,
+        })
+        .sum()
+}
+
+struct Leaf {
+    is_leaf: bool,
+    may_leave: bool,
+}
+
+impl<'ast> Visit<'ast> for Leaf {
+    fn visit_expr_for_loop(&mut self, node: &'ast ExprForLoop) {
+        self.is_leaf &= constant_rounds(node).is_some_and(|rounds| rounds <= MOST_CONSTANT_ROUNDS);
+    }
+
+    fn visit_expr_while(&mut self, _: &'ast ExprWhile) {
+        self.is_leaf = false;
+    }
+
+    fn visit_expr_loop(&mut self, _: &'ast ExprLoop) {
+        self.is_leaf = false;
+    }
+
+    fn visit_expr_break(&mut self, node: &'ast ExprBreak) {
+        self.is_leaf &= self.may_leave;
+        visit::visit_expr_break(self, node);
+    }
+
+    fn visit_expr_continue(&mut self, node: &'ast ExprContinue) {
+        self.is_leaf &= self.may_leave || node.label.is_none();
+    }
+
+    fn visit_expr_return(&mut self, node: &'ast ExprReturn) {
+        self.is_leaf &= self.may_leave;
+        visit::visit_expr_return(self, node);
+    }
+
+    fn visit_expr_try(&mut self, node: &'ast ExprTry) {
+        self.is_leaf &= self.may_leave;
+        visit::visit_expr_try(self, node);
+    }
+
+    fn visit_expr_await(&mut self, _: &'ast ExprAwait) {
+        self.is_leaf = false;
+    }
+
+    // Two closures have two types, and an item of a function exists once.
+    fn visit_expr_closure(&mut self, _: &'ast ExprClosure) {
+        self.is_leaf = false;
+    }
+
+    fn visit_expr_async(&mut self, _: &'ast ExprAsync) {
+        self.is_leaf = false;
+    }
+
+    fn visit_item(&mut self, _: &'ast Item) {
+        self.is_leaf = false;
+    }
+
+    // Nobody knows what is in the others.
+    fn visit_macro(&mut self, node: &'ast Macro) {
+        const KNOWN: [&str; 10] = [
+            "assert",
+            "assert_eq",
+            "assert_ne",
+            "debug_assert",
+            "debug_assert_eq",
+            "debug_assert_ne",
+            "panic",
+            "unreachable",
+            "todo",
+            "unimplemented",
+        ];
+        let is_known =
+            node.path.segments.last().is_some_and(|last| KNOWN.iter().any(|name| last.ident == name));
+        let text = node.tokens.to_string();
+        // A closure or a jump in there would go unseen.
+        self.is_leaf &= is_known && !["|", "break", "continue", "?"].iter().any(|sign| text.contains(sign));
+    }
+
+    fn visit_expr(&mut self, node: &'ast Expr) {
+        self.is_leaf &= !matches!(node, Expr::Verbatim(_) | Expr::Yield(_) | Expr::TryBlock(_));
+        visit::visit_expr(self, node);
+    }
+}
+
+// Iterators.
+
+/// Methods that borrow a collection: their receiver is not part of the iterator.
+const SOURCES: [&str; 18] = [
+    "iter",
+    "iter_mut",
+    "chars",
+    "char_indices",
+    "bytes",
+    "chunks",
+    "chunks_mut",
+    "chunks_exact",
+    "chunks_exact_mut",
+    "windows",
+    "lines",
+    "split",
+    "split_whitespace",
+    "keys",
+    "values",
+    "values_mut",
+    "drain",
+    "rchunks",
+];
+
+/// Adaptors, which are as large as what they adapt.
+const ADAPTORS: [&str; 12] = [
+    "enumerate",
+    "rev",
+    "step_by",
+    "skip",
+    "take",
+    "zip",
+    "copied",
+    "cloned",
+    "map",
+    "filter",
+    "skip_while",
+    "take_while",
+];
+
+/// Of both, those whose iterator may end before its upper bound.
+const INEXACT: [&str; 8] =
+    ["chars", "char_indices", "lines", "split", "split_whitespace", "filter", "skip_while", "take_while"];
+
+/// Whether an iterator is small, by the look of it: advancing it by value moves it, and a large array's would be
+/// copied in each iteration.
+fn is_small(head: &Expr) -> bool {
+    match head {
+        Expr::Paren(node) => is_small(&node.expr),
+        Expr::Range(_) | Expr::Reference(_) => true,
+        Expr::MethodCall(call) => {
+            let is_source = SOURCES.iter().any(|name| call.method == name);
+            let is_adaptor = ADAPTORS.iter().any(|name| call.method == name);
+            (is_source || is_adaptor && is_small(&call.receiver))
+                && !call.args.iter().any(|argument| matches!(argument, Expr::Array(_) | Expr::Repeat(_)))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a small iterator knows how many items are left.
+fn knows_its_length(head: &Expr) -> bool {
+    match head {
+        Expr::Paren(node) => knows_its_length(&node.expr),
+        Expr::MethodCall(call) => {
+            !INEXACT.iter().any(|name| call.method == name)
+                && (SOURCES.iter().any(|name| call.method == name) || knows_its_length(&call.receiver))
+        }
+        _ => true,
+    }
+}
