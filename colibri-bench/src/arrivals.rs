@@ -199,7 +199,7 @@ mod tests {
         arrivals.end();
         let waits = answers(queue);
         assert!(waits.planned[0] >= waits.sent[0], "{waits:?}");
-        assert!(waits.sent[0] >= 1_000_000 && waits.planned[0] >= 20_000_000, "{waits:?}");
+        assert!(waits.planned[0] >= 20_000_000, "{waits:?}");
         assert!(arrivals.join().exhausted);
     }
 }

@@ -6,8 +6,12 @@ use clap::builder::styling::{AnsiColor, Reset, Style};
 use clap::{Args, Parser, Subcommand};
 
 use crate::failure::Failure;
+use crate::kernels::{self, Kernel};
 use crate::latency;
+use crate::ops;
+use crate::overhead::{self, Way};
 use crate::report::Report;
+use crate::scale;
 
 /// How an error's first word looks on a terminal.
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -25,6 +29,10 @@ const ROUNDS_MAX: u32 = 1_000;
 const ROUNDS: u32 = 15;
 /// Rounds of a quick run: a round that another program disturbed leaves a median that it did not.
 const ROUNDS_QUICK: u32 = 5;
+/// Rounds of `overhead`: the best of so many is within 1 % from run to run where other programs take a share of the machine.
+const OVERHEAD_ROUNDS: u32 = 25;
+/// And of a quick run.
+const OVERHEAD_ROUNDS_QUICK: u32 = 7;
 /// Input when the caller names no limit, MiB: at 100 MB/s, not yielding holds the thread for hundreds of ms.
 const INPUT_MIB: u64 = 64;
 
@@ -42,8 +50,21 @@ pub(crate) struct Scenario {
 /// The scenario `latency`.
 pub(crate) const LATENCY: Scenario = Scenario { name: "latency", about: latency::ABOUT, run: latency::run };
 
+/// The scenario `overhead`.
+pub(crate) const OVERHEAD: Scenario = Scenario {
+    name: "overhead",
+    about: overhead::ABOUT,
+    run: |options| overhead::run(options, &OverheadChoice::default()),
+};
+
+/// The scenario `ops`.
+pub(crate) const OPS: Scenario = Scenario { name: "ops", about: ops::ABOUT, run: ops::run };
+
+/// The scenario `scale`.
+pub(crate) const SCALE: Scenario = Scenario { name: "scale", about: scale::ABOUT, run: scale::run };
+
 /// All scenarios, in the order in which `all` runs them.
-pub(crate) const SCENARIOS: [&Scenario; 1] = [&LATENCY];
+pub(crate) const SCENARIOS: [&Scenario; 4] = [&LATENCY, &OVERHEAD, &OPS, &SCALE];
 
 /// Measures colibri beside its peers: same input, same arrivals, same process.
 #[derive(Debug, Parser)]
@@ -68,10 +89,52 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Point queries beside an index build on one thread: waits and throughput, per way of yielding
     Latency,
+    /// Kernels plain, cooperative and as written for tokio: ratios of time, and how late a yield is
+    Overhead(OverheadChoice),
+    /// Single operations (yield, wake, spawn, cancel, pause, timer) beside other executors of one thread
+    Ops,
+    /// From a hundred to a million live tasks: cost of a pick, bytes of a task
+    Scale,
+    /// Runs one kernel one way and prints nothing; `overhead --instructions` starts it under valgrind
+    #[command(hide = true)]
+    Kernel {
+        /// Its name
+        #[arg(value_parser = kernel)]
+        kernel: &'static Kernel,
+        /// How
+        way: Way,
+        /// How often
+        repeats: u32,
+    },
+    /// Tells the bytes of a task; `scale` starts it, a process for each figure
+    #[command(hide = true)]
+    Memory {
+        /// The executor's place in the table
+        executor: usize,
+        /// How many tasks
+        tasks: usize,
+        /// Whether they keep a waker
+        #[arg(action = clap::ArgAction::Set)]
+        waits: bool,
+    },
     /// Every scenario, one after the other
     All,
     /// Names the scenarios with a line each
     List,
+}
+
+/// What `overhead` measures.
+#[derive(Debug, Default, Args)]
+pub(crate) struct OverheadChoice {
+    /// One kernel only
+    #[arg(long, value_name = "NAME", value_parser = kernel)]
+    pub(crate) kernel: Option<&'static Kernel>,
+    /// Count instructions instead of time: exact, but needs valgrind and a few minutes
+    #[arg(long)]
+    pub(crate) instructions: bool,
+    /// Size of the machine code instead of time: needs nm
+    #[arg(long, conflicts_with = "instructions")]
+    pub(crate) size: bool,
 }
 
 /// How to measure, for every scenario.
@@ -80,7 +143,7 @@ pub(crate) struct Options {
     /// Fewer rounds: under a minute in all
     #[arg(long, global = true)]
     pub(crate) quick: bool,
-    /// Rounds per subject, interleaved [default: 15, quick: 5]
+    /// Rounds per subject, interleaved [default: 15, quick: 5; overhead: 25, quick: 7]
     #[arg(long, global = true, value_name = "N", value_parser = rounds)]
     rounds: Option<u32>,
     /// Seed of the arrivals and of the words that are asked for
@@ -93,7 +156,7 @@ pub(crate) struct Options {
     /// repository]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) input: Option<PathBuf>,
-    /// Most MiB of input to read
+    /// MiB to index: less is read of a folder with more, and a folder with less is gone through several times
     #[arg(long, global = true, value_name = "MIB", default_value_t = INPUT_MIB, value_parser = mebibytes)]
     input_limit: u64,
     /// Queries in a second
@@ -105,6 +168,16 @@ impl Options {
     /// Rounds per subject.
     pub(crate) fn rounds(&self) -> u32 {
         self.rounds.unwrap_or(if self.quick { ROUNDS_QUICK } else { ROUNDS })
+    }
+
+    /// Rounds of `overhead`.
+    pub(crate) fn overhead_rounds(&self) -> u32 {
+        self.rounds.unwrap_or(if self.quick { OVERHEAD_ROUNDS_QUICK } else { OVERHEAD_ROUNDS })
+    }
+
+    /// Rounds of `ops` and `scale`.
+    pub(crate) fn ops_rounds(&self) -> u32 {
+        self.rounds()
     }
 
     /// Most bytes of input.
@@ -123,6 +196,13 @@ fn rounds(text: &str) -> Result<u32, String> {
 
 fn mebibytes(text: &str) -> Result<u64, String> {
     within(text, 1, 1 << 16, "MiB").map(u64::from)
+}
+
+fn kernel(name: &str) -> Result<&'static Kernel, String> {
+    kernels::find(name).ok_or_else(|| {
+        let names: Vec<_> = kernels::all().map(|kernel| kernel.name).collect();
+        format!("the kernels are: {}", names.join(", "))
+    })
 }
 
 fn within(text: &str, least: u32, most: u32, of: &str) -> Result<u32, String> {

@@ -9,19 +9,26 @@ use crate::failure::Failure;
 /// further either.
 const BINARY_PROBE_BYTES: usize = 8000;
 
+/// A folder with little text is indexed over and over, but not more often: soon nothing in it is new to the index.
+const PASSES_MAX: u64 = 8;
+
 /// The texts to index, in an order that depends on their paths only.
 #[derive(Debug)]
 pub(crate) struct Corpus {
     folder: PathBuf,
     documents: Vec<String>,
+    /// Length of the documents.
     bytes: u64,
+    /// How often the documents are gone through.
+    passes: usize,
     lossy: u64,
     binary: u64,
     unreadable: u64,
 }
 
 impl Corpus {
-    /// Reads the text files below `folder` until about `limit_bytes` are together.
+    /// Reads the text files below `folder` until about `limit_bytes` are together. If all of them are less, they are
+    /// gone through several times, each time as new documents.
     ///
     /// Files that are not UTF-8 are read with replacement characters, binary and unreadable ones are left out; each is
     /// counted for [`notes`](Corpus::notes).
@@ -34,6 +41,7 @@ impl Corpus {
             folder: folder.to_owned(),
             documents: Vec::new(),
             bytes: 0,
+            passes: 1,
             lossy: 0,
             binary: 0,
             unreadable: 0,
@@ -51,6 +59,7 @@ impl Corpus {
                 corpus.left_out()
             )));
         }
+        corpus.passes = (limit_bytes / corpus.bytes).clamp(1, PASSES_MAX) as usize;
         Ok(corpus)
     }
 
@@ -61,6 +70,7 @@ impl Corpus {
             folder: PathBuf::from("memory"),
             documents: texts.iter().map(|&text| text.to_owned()).collect(),
             bytes: texts.iter().map(|text| text.len() as u64).sum(),
+            passes: 1,
             lossy: 0,
             binary: 0,
             unreadable: 0,
@@ -72,29 +82,30 @@ impl Corpus {
         &self.folder
     }
 
-    /// The texts; a document's number is its place in this order.
+    /// All that is indexed; a document's number is its place in this order.
     pub(crate) fn documents(&self) -> impl Iterator<Item = &str> {
-        self.documents.iter().map(String::as_str)
+        std::iter::repeat_n(&self.documents, self.passes).flatten().map(String::as_str)
     }
 
-    /// The text of one document.
-    pub(crate) fn document(&self, number: usize) -> &str {
-        &self.documents[number]
+    /// The files' texts, each once.
+    pub(crate) fn texts(&self) -> &[String] {
+        &self.documents
     }
 
-    /// How many documents there are.
-    pub(crate) fn len(&self) -> usize {
-        self.documents.len()
-    }
-
-    /// Length of all texts together.
+    /// Length of all that is indexed.
     pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
+        self.bytes * self.passes as u64
     }
 
     /// What the reader of the figures has to know about the input, a sentence each.
     pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
+        if self.passes > 1 {
+            notes.push(format!(
+                "There is less text than --input-limit allows: it is indexed {} times over, as new files each time.",
+                self.passes
+            ));
+        }
         if self.lossy > 0 {
             notes.push(format!(
                 "{} not in UTF-8; what could not be read in them was replaced.",
@@ -205,7 +216,7 @@ mod tests {
         fs::create_dir(folder.path().join(".git")).unwrap();
         write(".git/config", b"hidden");
 
-        let corpus = Corpus::read(folder.path(), u64::MAX).unwrap();
+        let corpus = Corpus::read(folder.path(), 22).unwrap();
         assert_eq!(corpus.documents().collect::<Vec<_>>(), ["first", "second", "caf\u{fffd} noir"]);
         assert_eq!(corpus.bytes(), 5 + 6 + 11);
         assert_eq!(
@@ -223,7 +234,18 @@ mod tests {
         for name in ["a", "b", "c"] {
             fs::write(folder.path().join(name), "x".repeat(100)).unwrap();
         }
-        assert_eq!(Corpus::read(folder.path(), 150).unwrap().len(), 2);
+        let corpus = Corpus::read(folder.path(), 150).unwrap();
+        assert_eq!((corpus.texts().len(), corpus.bytes()), (2, 200));
+    }
+
+    #[test]
+    fn goes_through_little_text_several_times() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a"), "four").unwrap();
+        let corpus = Corpus::read(folder.path(), 11).unwrap();
+        assert_eq!((corpus.documents().collect::<Vec<_>>(), corpus.bytes()), (vec!["four", "four"], 8));
+        assert!(corpus.notes()[0].contains("2 times over"));
+        assert_eq!(Corpus::read(folder.path(), 1 << 30).unwrap().documents().count(), 8);
     }
 
     #[test]

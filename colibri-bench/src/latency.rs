@@ -179,7 +179,7 @@ fn say_load(report: &mut Report, options: &Options, corpus: &Corpus, expected: &
          Queries: {} in a second, Poisson arrivals from another thread (an open loop), a word looked up in what is\n\
          indexed so far. {} rounds, interleaved.",
         digits(corpus.bytes() as f64 / 1e6),
-        count(corpus.len() as u64),
+        count(corpus.documents().count() as u64),
         shorten(corpus.folder()),
         count(expected.words),
         count(expected.terms as u64),

@@ -1,6 +1,5 @@
 //! How things are measured: wall and CPU time of this thread, histograms that cannot saturate, best and median of rounds.
 
-use std::fs;
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
@@ -18,11 +17,27 @@ pub(crate) struct Used {
 }
 
 impl Used {
+    /// A time that was measured elsewhere, for tests.
+    #[cfg(test)]
+    pub(crate) fn new(wall: Duration, cpu: Option<Duration>) -> Self {
+        Self { wall, cpu }
+    }
+
     /// The share of the time in which this thread was kept off the CPU, from 0 to 1. Work that never waits should have
     /// none: whatever is here, other programs took.
     pub(crate) fn off_cpu(&self) -> Option<f64> {
         let wall = self.wall.as_secs_f64();
         self.cpu.map(|cpu| (1.0 - cpu.as_secs_f64() / wall).max(0.0))
+    }
+
+    /// The thread's own time, or, where the system does not tell, the wall's.
+    pub(crate) fn cpu_or_wall(&self) -> Duration {
+        self.cpu.unwrap_or(self.wall)
+    }
+
+    /// Whether the thread was kept off the CPU for more than `limit`; false where the system does not tell.
+    pub(crate) fn was_kept_off(&self, limit: Duration) -> bool {
+        self.cpu.is_some_and(|cpu| self.wall.saturating_sub(cpu) > limit)
     }
 }
 
@@ -48,13 +63,15 @@ impl Watch {
     }
 }
 
-/// CPU time of the calling thread so far: Linux's scheduler statistics, the one source that needs no unsafe code.
+/// CPU time of the calling thread so far.
 fn thread_cpu_time() -> Option<Duration> {
-    // The kernel brings the figure up to date when the thread gives way, otherwise only at its tick (1 to 10 ms).
-    std::thread::yield_now();
-    let statistics = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    let nanos = statistics.split_ascii_whitespace().next()?.parse().ok()?;
-    Some(Duration::from_nanos(nanos))
+    #[cfg(unix)]
+    {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        Duration::try_from(time).ok()
+    }
+    #[cfg(not(unix))]
+    None
 }
 
 /// An empty histogram of durations in ns that grows with what it is given.
@@ -122,12 +139,13 @@ mod tests {
         assert!(histogram.max() >= hours);
     }
 
-    #[cfg(target_os = "linux")]
+    #[cfg(unix)]
     #[test]
     fn work_is_on_the_cpu_and_sleep_is_not() {
         let watch = Watch::start();
         std::thread::sleep(Duration::from_millis(30));
-        assert!(watch.stop().off_cpu().unwrap() > 0.9);
+        let used = watch.stop();
+        assert!(used.off_cpu().unwrap() > 0.9 && used.was_kept_off(Duration::from_millis(20)));
 
         let before = thread_cpu_time().unwrap();
         let start = Instant::now();

@@ -8,7 +8,9 @@ use serde::Serialize;
 use crate::report::{duration, percent};
 
 /// A subject's round is disturbed if the thread was kept off the CPU for more than this share of it.
-const OFF_CPU_SHARE: f64 = 0.01;
+pub(crate) const OFF_CPU_SHARE: f64 = 0.01;
+/// A share of disturbed runs above this says that the machine is busy.
+const RUNS_DISTURBED_SHARE: f64 = 0.1;
 /// Rounds of one subject that lie further apart than this, as a share of their median, are noise.
 const SPREAD_SHARE: f64 = 0.05;
 /// A sender that is later than this at its 99th percentile shows in the waits.
@@ -54,6 +56,17 @@ impl Warning {
                 format!("Other programs had the CPU for a part of some rounds, at most {disturbed}."),
                 "Waits (p99.9 and max above all) and throughput are worse than they would be alone.",
                 "Close what else runs and measure again, or take more --rounds and read the best ones.",
+            )
+        })
+    }
+
+    /// If other programs disturbed a share of many short runs.
+    pub(crate) fn runs_disturbed(share: f64) -> Option<Self> {
+        (share > RUNS_DISTURBED_SHARE).then(|| {
+            Self::new(
+                format!("Other programs had the CPU for a part of {} of the runs.", percent(share)),
+                "These runs are left out; but what runs beside also slows the memory down, which shows in no count.",
+                "Close what else runs and measure again, or trust the best rounds and --instructions more.",
             )
         })
     }
@@ -132,6 +145,7 @@ mod tests {
     fn what_is_fine_gives_no_warning() {
         assert_eq!(Warning::off_cpu(&[("a", 0.001), ("b", 0.0)]), None);
         assert_eq!(Warning::off_cpu_unknown(true), None);
+        assert_eq!(Warning::runs_disturbed(0.09), None);
         assert_eq!(Warning::spread(&[("a", 0.01)]), None);
         assert_eq!(Warning::sender_late(4_000), None);
         assert_eq!(Warning::plan_exhausted("a", false), None);
@@ -147,6 +161,7 @@ mod tests {
              machine with less to do."
         );
         assert!(Warning::off_cpu(&[("a", 0.07)]).unwrap().to_string().contains("7.0 % (a)"));
+        assert!(Warning::runs_disturbed(0.25).unwrap().to_string().contains("a part of 25.0 % of the runs"));
         assert!(Warning::sender_late(120_000).unwrap().to_string().contains("120 µs"));
         assert!(Warning::bulk_short(Duration::from_millis(12)).unwrap().to_string().contains("12.0 ms"));
     }

@@ -7,10 +7,11 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use crate::generate::any_workload;
+use crate::model::Model;
 use crate::property::{Breach, check_all};
 use crate::simulate::simulate;
 use crate::subject::Subject;
-use crate::trace::Trace;
+use crate::trace::{Event, Trace};
 use crate::workload::Workload;
 
 /// Which case: the run's seed and its number within the run. A case can be repeated alone.
@@ -70,24 +71,56 @@ pub struct Judged {
     pub breach: Option<Breach>,
 }
 
-/// Simulates `workload` on a scheduler of kind `S` and checks all promises; with `twice`, also that a second
-/// simulation gives the same trace.
+/// The promise against the reference: the trace is the [`Model`]'s, in every decision.
+pub const AS_THE_MODEL: &str = "as the model";
+
+/// What is checked beside the promises about one trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extra {
+    /// That a second simulation gives the same trace.
+    pub twice: bool,
+    /// That the [`Model`] takes the same decisions: for schedulers that follow colibri's rules to the letter.
+    pub model: bool,
+}
+
+/// Simulates `workload` on a scheduler of kind `S` and checks all promises, and what `extra` asks for.
 ///
 /// A panic that gets out of the scheduler is a breach as well; the trace is then empty.
-pub fn judge<S: Subject>(workload: &Workload, twice: bool) -> Judged {
+pub fn judge<S: Subject>(workload: &Workload, extra: Extra) -> Judged {
     let run = || catch_unwind(AssertUnwindSafe(|| simulate::<S>(workload)));
     let trace = match run() {
         Ok(trace) => trace,
         Err(payload) => return stray(workload, &*payload),
     };
     let mut breach = check_all(&trace).err();
-    if twice && breach.is_none() {
+    if extra.twice && breach.is_none() {
         breach = match run() {
             Ok(again) => differ(&trace, &again),
             Err(payload) => return stray(workload, &*payload),
         };
     }
+    if extra.model && breach.is_none() {
+        breach = leaves_the_model(&trace, &simulate::<Model>(workload));
+    }
     Judged { trace, breach }
+}
+
+/// Where the decisions in two traces part, as a breach of [`AS_THE_MODEL`].
+fn leaves_the_model(trace: &Trace, model: &Trace) -> Option<Breach> {
+    let decisions = |trace: &Trace| {
+        let events = trace.events.iter().copied().enumerate();
+        events.filter(|(_, event)| event.what.is_decision()).collect::<Vec<_>>()
+    };
+    let (real, model) = (decisions(trace), decisions(model));
+    let both = real.iter().zip(&model).take_while(|((_, real), (_, model))| real == model).count();
+    if both == real.len() && both == model.len() {
+        return None;
+    }
+    let show =
+        |event: Option<&(usize, Event)>| event.map_or("(nothing)".to_owned(), |(_, event)| event.to_string());
+    let place = real.get(both).map_or(trace.events.len().saturating_sub(1), |(place, _)| *place);
+    let text = format!("it decides \"{}\", the model \"{}\"", show(real.get(both)), show(model.get(both)));
+    Some(Breach { promise: AS_THE_MODEL, place, text })
 }
 
 fn stray(workload: &Workload, payload: &(dyn std::any::Any + Send)) -> Judged {
@@ -101,7 +134,8 @@ fn stray(workload: &Workload, payload: &(dyn std::any::Any + Send)) -> Judged {
 /// Where two traces part, as a breach of [`REPEATABLE`].
 fn differ(one: &Trace, other: &Trace) -> Option<Breach> {
     let place = first_difference(one, other)?;
-    let show = |trace: &Trace| trace.events.get(place).map_or("(nothing)".to_owned(), |event| event.to_string());
+    let show =
+        |trace: &Trace| trace.events.get(place).map_or("(nothing)".to_owned(), |event| event.to_string());
     let text = format!("event {place} is \"{}\", and when run again \"{}\"", show(one), show(other));
     Some(Breach { promise: REPEATABLE, place, text })
 }

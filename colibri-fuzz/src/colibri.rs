@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use colibri_core::{ManualClock, Observer, Priority, Scheduler, Task, TaskEvent, TaskId, YieldReason};
 
-use crate::subject::{Subject, Turn};
+use crate::subject::{Spec, Subject, Turn};
 use crate::trace::{Recorder, What, Why};
 use crate::workload::{Class, Settings};
 
@@ -46,14 +46,18 @@ impl Subject for Colibri {
         Colibri { scheduler, numbers }
     }
 
-    fn spawn<F>(&self, number: u32, class: Class, future: F) -> Task<()>
+    fn spawn<F>(&self, spec: Spec, future: F) -> Task<()>
     where
         F: Future<Output = ()> + 'static,
     {
         // The observer may hear of the task before its handle, and with it its id, is here.
-        self.numbers.spawning.set(number);
-        let task = self.scheduler.spawn(priority(class), future);
-        self.numbers.known.borrow_mut().insert(task.id(), number);
+        self.numbers.spawning.set(spec.number);
+        let priority = priority(spec.class);
+        let task = match spec.weight {
+            1 => self.scheduler.spawn(priority, future),
+            weight => self.scheduler.task(future).priority(priority).weight(weight).spawn(),
+        };
+        self.numbers.known.borrow_mut().insert(task.id(), spec.number);
         task
     }
 

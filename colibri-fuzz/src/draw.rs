@@ -59,7 +59,11 @@ pub enum Arrivals {
 
 impl Arrivals {
     /// The times of arrival for these draws, `interval` apart on average.
-    pub fn times(self, draws: impl Iterator<Item = Even>, interval: Duration) -> impl Iterator<Item = Duration> {
+    pub fn times(
+        self,
+        draws: impl Iterator<Item = Even>,
+        interval: Duration,
+    ) -> impl Iterator<Item = Duration> {
         let mut last = Duration::ZERO;
         draws.zip(0u32..).map(move |(even, place)| {
             last = match self {

@@ -40,6 +40,8 @@ struct Swarm {
     interval: u32,
     tasks: usize,
     outside: usize,
+    /// Weights to draw from.
+    weights: Vec<u32>,
     host: Vec<bool>,
 }
 
@@ -74,32 +76,67 @@ fn swarm() -> impl Strategy<Value = Swarm> {
     (
         (vec(weight(), STEPS), vec(weight(), SKETCHES), classes, settings),
         (select(Shape::ALL.to_vec()), prop_oneof![1..12u32, 10..60u32], vec(0..8usize, 1..3)),
-        (arrivals, prop_oneof![2..12u32, 10..40u32], tasks, prop_oneof![Just(0usize), 1..12usize], vec(any::<bool>(), 3)),
+        (
+            arrivals,
+            prop_oneof![2..12u32, 10..40u32],
+            tasks,
+            prop_oneof![Just(0usize), 1..12usize],
+            vec(any::<bool>(), 3),
+            prop_oneof![3 => Just(vec![1u32]), 1 => Just(vec![1, 1, 2, 3, 8])],
+        ),
     )
-        .prop_map(|((steps, sketches, classes, settings), (lengths, tenths_of_quanta, gaps), arrival)| {
-            let (arrivals, interval, tasks, outside, host) = arrival;
-            let nano = Duration::from_nanos(1);
-            let q = settings.quantum;
-            // Gaps that divide the quantum, that just miss it on either side, and that are longer than it.
-            let gap = [q / 20, q / 4, q / 3, q - nano, q, q + nano, q * 3 / 2, q * 5];
-            let gaps = gaps.into_iter().map(|place| gap[place]).collect();
-            Swarm {
-                steps, sketches, classes, settings, lengths, tenths_of_quanta, gaps, arrivals, interval, tasks, outside, host,
-            }
-        })
+        .prop_map(
+            |((steps, sketches, classes, settings), (lengths, tenths_of_quanta, gaps), arrival)| {
+                let (arrivals, interval, tasks, outside, host, weights) = arrival;
+                let nano = Duration::from_nanos(1);
+                let q = settings.quantum;
+                // Gaps that divide the quantum, that just miss it on either side, and that are longer than it.
+                let gap = [q / 20, q / 4, q / 3, q - nano, q, q + nano, q * 3 / 2, q * 5];
+                let gaps = gaps.into_iter().map(|place| gap[place]).collect();
+                Swarm {
+                    steps,
+                    sketches,
+                    classes,
+                    settings,
+                    lengths,
+                    tenths_of_quanta,
+                    gaps,
+                    arrivals,
+                    interval,
+                    tasks,
+                    outside,
+                    weights,
+                    host,
+                }
+            },
+        )
 }
 
 /// A task as it is drawn, before it knows its place.
 #[derive(Clone, Debug)]
 enum Sketch {
-    Steps { rounds: u32, steps: Vec<Step> },
+    Steps {
+        rounds: u32,
+        steps: Vec<Step>,
+    },
     /// Two that wake each other in turn.
-    PingPong { rounds: u32, work: Duration },
+    PingPong {
+        rounds: u32,
+        work: Duration,
+    },
     /// One that wakes all [`Sketch::Woken`], again and again.
-    Storm { rounds: u32, pause: Duration },
-    Woken { rounds: u32, work: Duration },
+    Storm {
+        rounds: u32,
+        pause: Duration,
+    },
+    Woken {
+        rounds: u32,
+        work: Duration,
+    },
     /// Only gives way.
-    Spinner { rounds: u32 },
+    Spinner {
+        rounds: u32,
+    },
 }
 
 fn workload(swarm: Swarm) -> impl Strategy<Value = Workload> {
@@ -108,18 +145,25 @@ fn workload(swarm: Swarm) -> impl Strategy<Value = Workload> {
     let horizon = interval * swarm.tasks as u32 + mean * swarm.tasks as u32;
     let (settings, arrivals, tasks) = (swarm.settings.clone(), swarm.arrivals, swarm.tasks);
     let class = Union::new_weighted(
-        swarm.classes.iter().zip(Class::ALL).filter(|(weight, _)| **weight > 0).map(|(weight, class)| (*weight, Just(class))).collect(),
+        swarm
+            .classes
+            .iter()
+            .zip(Class::ALL)
+            .filter(|(weight, _)| **weight > 0)
+            .map(|(weight, class)| (*weight, Just(class)))
+            .collect(),
     );
     // A task in twelve comes only if another spawns it.
-    let task = (class, any::<Even>(), prop::bool::weighted(1.0 / 12.0), sketch(&swarm, mean));
+    let weight = select(swarm.weights.clone());
+    let task = (class, any::<Even>(), prop::bool::weighted(1.0 / 12.0), weight, sketch(&swarm, mean));
     let outside = vec((any::<Even>(), action(tasks)), 0..=swarm.outside);
     (vec(task, 1..=tasks), outside, host(&swarm)).prop_map(move |(drawn, outside, host)| {
         let times = arrivals.times(drawn.iter().map(|(_, even, ..)| *even), interval).collect::<Vec<_>>();
         let sketches = drawn.iter().map(|(.., sketch)| sketch.clone()).collect::<Vec<_>>();
         let plans = drawn.iter().zip(&times).enumerate();
-        let tasks = plans.map(|(place, ((class, _, on_demand, sketch), at))| {
+        let tasks = plans.map(|(place, ((class, _, on_demand, weight, sketch), at))| {
             let (rounds, steps) = finish(place, sketch, &sketches);
-            Plan { class: *class, arrives: (!on_demand).then_some(*at), rounds, steps }
+            Plan { class: *class, arrives: (!on_demand).then_some(*at), weight: *weight, rounds, steps }
         });
         let mut outside = outside
             .into_iter()
@@ -141,7 +185,14 @@ fn host(swarm: &Swarm) -> impl Strategy<Value = Host> + use<> {
     let slice = swarm.settings.slice;
     let nano = Duration::from_nanos(1);
     let lengths = vec![slice, slice / 3, slice * 4, nano, Duration::ZERO];
-    let away = vec![Duration::ZERO, nano, slice / 2, slice * 3, swarm.settings.upgrade_after, Duration::from_secs(5)];
+    let away = vec![
+        Duration::ZERO,
+        nano,
+        slice / 2,
+        slice * 3,
+        swarm.settings.upgrade_after,
+        Duration::from_secs(5),
+    ];
     let timers = vec![
         Punctuality::InTime,
         Punctuality::Early(nano),
@@ -166,10 +217,14 @@ fn sketch(swarm: &Swarm, mean: Duration) -> Union<BoxedStrategy<Sketch>> {
     // Straight plans always exist: the plainest cases, and what everything else shrinks to.
     let mut kinds = vec![(
         25 + swarm.sketches[0],
-        (prop_oneof![6 => Just(1u32), 1 => 2..9u32], steps).prop_map(|(rounds, steps)| Sketch::Steps { rounds, steps }).boxed(),
+        (prop_oneof![6 => Just(1u32), 1 => 2..9u32], steps)
+            .prop_map(|(rounds, steps)| Sketch::Steps { rounds, steps })
+            .boxed(),
     )];
     let others = [
-        (1..60u32, work()).prop_map(move |(rounds, work)| Sketch::PingPong { rounds, work: work.min(few) }).boxed(),
+        (1..60u32, work())
+            .prop_map(move |(rounds, work)| Sketch::PingPong { rounds, work: work.min(few) })
+            .boxed(),
         (1..20u32, work()).prop_map(|(rounds, pause)| Sketch::Storm { rounds, pause }).boxed(),
         (1..20u32, work()).prop_map(|(rounds, work)| Sketch::Woken { rounds, work }).boxed(),
         (1..80u32).prop_map(|rounds| Sketch::Spinner { rounds }).boxed(),
@@ -184,7 +239,8 @@ fn step(swarm: &Swarm, mean: Duration) -> Union<BoxedStrategy<Step>> {
     let nano = Duration::from_nanos(1);
     let Settings { slice, quantum, .. } = settings;
     // Just before, at and just after what the scheduler measures by.
-    let edges = vec![quantum - nano, quantum, quantum + nano, quantum * 2, slice - nano, slice, slice + nano, nano];
+    let edges =
+        vec![quantum - nano, quantum, quantum + nano, quantum * 2, slice - nano, slice, slice + nano, nano];
     let span = move || {
         prop_oneof![
             5 => any::<Even>().prop_map(move |even| lengths.at(even, mean)),
@@ -214,13 +270,16 @@ fn step(swarm: &Swarm, mean: Duration) -> Union<BoxedStrategy<Step>> {
         acts(Just(Action::RequestYield).boxed()),
         Just(Step::Wait).boxed(),
         Just(Step::Panic).boxed(),
-        select(vec![Step::Sleep(quantum), Step::Yield]).boxed(),
+        prop_oneof![to().prop_map(Action::Wake), to().prop_map(Action::Nudge), to().prop_map(Action::Pause)]
+            .prop_map(Step::WaitDoing)
+            .boxed(),
     ];
     let mut weights = swarm.steps.clone();
     // Work always exists, waits and panics never rule: a case in which all tasks end at once shows nothing.
     weights[0] += 10;
     weights[13] = weights[13].min(4);
     weights[14] = weights[14].min(2);
+    weights[15] = weights[15].min(4);
     Union::new_weighted(weights.into_iter().zip(kinds).filter(|(weight, _)| *weight > 0).collect())
 }
 
@@ -243,12 +302,21 @@ fn finish(place: usize, sketch: &Sketch, all: &[Sketch]) -> (u32, Vec<Step>) {
     match sketch {
         Sketch::Steps { rounds, steps } => (*rounds, steps.clone()),
         Sketch::PingPong { rounds, work: span } => {
-            let pongs = (0..all.len()).filter(|other| matches!(all[*other], Sketch::PingPong { .. })).collect::<Vec<_>>();
+            let pongs = (0..all.len())
+                .filter(|other| matches!(all[*other], Sketch::PingPong { .. }))
+                .collect::<Vec<_>>();
             let mine = pongs.iter().position(|other| *other == place).unwrap_or(0);
             // The last one without a partner plays with itself: it wakes itself and goes on.
             let other = pongs.get(mine ^ 1).copied().unwrap_or(place);
             let (wake, wait) = (Step::Do(Action::Wake(other)), Step::Wait);
-            (*rounds, if mine.is_multiple_of(2) { vec![work(span), wake, wait] } else { vec![wait, work(span), wake] })
+            (
+                *rounds,
+                if mine.is_multiple_of(2) {
+                    vec![work(span), wake, wait]
+                } else {
+                    vec![wait, work(span), wake]
+                },
+            )
         }
         Sketch::Storm { rounds, pause } => {
             let woken = (0..all.len()).filter(|other| matches!(all[*other], Sketch::Woken { .. }));
@@ -274,7 +342,7 @@ fn resolve(workload: &mut Workload, many: usize) {
     for step in workload.tasks.iter_mut().flat_map(|plan| &mut plan.steps) {
         match step {
             Step::Join(of) => *of %= many,
-            Step::Do(action) => fix(action),
+            Step::Do(action) | Step::WaitDoing(action) => fix(action),
             _ => {}
         }
     }
@@ -295,8 +363,30 @@ mod tests {
         let drawn = (0..200).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect::<Vec<_>>();
         let text = drawn.iter().map(|workload| workload.to_string()).collect::<String>();
         for word in [
-            "work", "hold", "yield", "sleep", "wait", "join", "spawn", "wake", "nudge", "cancel", "pause", "resume", "move",
-            "request", "panic", "immediate", "normal", "idle", "outside", "away", "turns", "early", "late", "if spawned",
+            "work",
+            "hold",
+            "yield",
+            "sleep",
+            "wait",
+            "join",
+            "spawn",
+            "wake",
+            "nudge",
+            "cancel",
+            "pause",
+            "resume",
+            "move",
+            "request",
+            "panic",
+            "immediate",
+            "normal",
+            "idle",
+            "outside",
+            "away",
+            "turns",
+            "early",
+            "late",
+            "if spawned",
         ] {
             assert!(text.contains(word), "{word} never occurs in 200 cases");
         }

@@ -29,7 +29,9 @@ pub(crate) struct Entry {
     pub(crate) paused: bool,
     /// Cancelled while it ran: this poll is its last.
     pub(crate) doomed: bool,
-    /// Its own class.
+    /// The class it was given.
+    given: Class,
+    /// The class it competes in: the one it was given, or that of whoever awaits its end, if that is higher.
     pub(crate) class: Class,
     /// Its class, or a higher one if it was promoted.
     pub(crate) level: Class,
@@ -50,8 +52,9 @@ pub(crate) struct Entry {
     /// What it has run beyond its quanta at most, in nanoseconds: that is charged to its next turns. (The scheduler
     /// forgives it when nobody else is there, which a trace does not show; hence at most.)
     pub(crate) owes: u64,
-    /// How many polls it has had.
-    pub(crate) polls: u64,
+    /// Who awaits its end, and whose end it awaits.
+    awaited_by: Option<u32>,
+    awaits: Option<u32>,
 }
 
 impl Entry {
@@ -70,9 +73,13 @@ impl Entry {
 #[derive(Debug)]
 pub(crate) struct Ledger {
     pub(crate) tasks: Vec<Entry>,
-    /// How many can run, by level.
+    /// How many can run, by level, guests included.
     pub(crate) can_run: [usize; 3],
+    /// How many of these are at home there.
+    pub(crate) at_home: [usize; 3],
     pub(crate) running: Option<u32>,
+    /// Who changed its class in the last event: the wait of such a task begins anew.
+    pub(crate) moved: Vec<u32>,
     /// The present slice's begin and length.
     pub(crate) slice: Option<(u64, u64)>,
     /// Time outside of all slices so far.
@@ -80,15 +87,18 @@ pub(crate) struct Ledger {
     /// When the last slice ended.
     last_end: u64,
     place: usize,
-    quantum: u64,
+    /// How long each task's turn lasts.
+    turns: Vec<u64>,
 }
 
 impl Ledger {
     pub(crate) fn new(trace: &Trace) -> Self {
+        let quantum = nanos(trace.settings.quantum);
         let unborn = Entry {
             state: State::Unborn,
             paused: false,
             doomed: false,
+            given: Class::Normal,
             class: Class::Normal,
             level: Class::Normal,
             since: 0,
@@ -99,17 +109,20 @@ impl Ledger {
             keeps_turn: false,
             used: 0,
             owes: 0,
-            polls: 0,
+            awaited_by: None,
+            awaits: None,
         };
         Ledger {
             tasks: vec![unborn; trace.tasks.len()],
             can_run: [0; 3],
+            at_home: [0; 3],
             running: None,
+            moved: Vec::new(),
             slice: None,
             away: 0,
             last_end: 0,
             place: 0,
-            quantum: nanos(trace.settings.quantum).max(1),
+            turns: trace.tasks.iter().map(|facts| facts.turn(quantum)).collect(),
         }
     }
 
@@ -122,9 +135,14 @@ impl Ledger {
         self.can_run.iter().sum()
     }
 
-    /// Whether something can run at a level above this one.
+    /// Whether something of a class above this level can run.
     pub(crate) fn higher_can_run(&self, level: Class) -> bool {
-        self.can_run[..level as usize].iter().any(|many| *many > 0)
+        self.at_home[..level as usize].iter().any(|many| *many > 0)
+    }
+
+    /// Whether a guest of a level above this one can run.
+    pub(crate) fn higher_guest_can_run(&self, level: Class) -> bool {
+        (0..level as usize).any(|level| self.can_run[level] > self.at_home[level])
     }
 
     /// Time outside of slices until `now`.
@@ -138,6 +156,7 @@ impl Ledger {
     /// Moves past `event`.
     pub(crate) fn apply(&mut self, event: &Event) {
         self.place += 1;
+        self.moved.clear();
         if event.task == HOST {
             return self.apply_host(event);
         }
@@ -146,6 +165,7 @@ impl Ledger {
         let mut entry = before;
         match what {
             What::Spawned(class) => {
+                entry.given = class;
                 entry.class = class;
                 entry.level = class;
                 entry.state = State::Ready;
@@ -158,21 +178,25 @@ impl Ledger {
                 }
                 if entry.is_at_home() {
                     // It was passed over until it owed less than a turn. Guests are not.
-                    entry.owes = entry.owes.min(self.quantum - 1);
+                    entry.owes = entry.owes.min(self.turns[task as usize] - 1);
                 }
                 entry.started = at;
                 entry.state = State::Running;
-                entry.polls += 1;
                 self.running = Some(task);
             }
-            What::Yielded(_) | What::Suspended | What::Finished | What::Panicked if entry.state == State::Running => {
+            What::Yielded(_) | What::Suspended | What::Finished | What::Panicked
+                if entry.state == State::Running =>
+            {
                 self.running = None;
                 entry.used += at - entry.started;
                 // A guest goes home after it ran, whatever cut it short.
+                let guest = !entry.is_at_home();
                 entry.level = entry.class;
                 entry.keeps_turn = matches!(what, What::Yielded(Why::Slice | Why::Preempted | Why::Host));
                 if !entry.keeps_turn {
-                    entry.owes = (entry.owes + entry.used).saturating_sub(self.quantum);
+                    let owes = (entry.owes + entry.used).saturating_sub(self.turns[task as usize]);
+                    // A guest has paid with its waiting.
+                    entry.owes = if guest { 0 } else { owes };
                 }
                 entry.state = match what {
                     _ if entry.doomed => State::Ended,
@@ -187,12 +211,22 @@ impl Ledger {
             }
             What::CancelCalled if entry.state == State::Running => entry.doomed = true,
             What::CancelReturned if entry.state != State::Running => entry.state = State::Ended,
-            What::Promoted(level) => entry.level = level,
-            What::Moved(class) if entry.state != State::Ended && class != entry.class => {
-                entry.class = class;
-                if entry.state != State::Running {
-                    entry.level = class;
-                }
+            What::Promoted(level) => {
+                // It has paid with its waiting.
+                (entry.level, entry.owes, entry.used) = (level, 0, 0);
+                entry.keeps_turn = false;
+            }
+            What::Moved(class) if entry.state != State::Ended && class != entry.given => {
+                // Its waiter may lift it back at once; it has been to the other class all the same, if it is not lifted.
+                let goes = entry.class == entry.given;
+                entry.given = class;
+                self.tasks[task as usize] = entry;
+                return self.settle_class(task, at, goes);
+            }
+            What::Joins(of) if self.tasks[of as usize].state != State::Ended => {
+                self.tasks[task as usize].awaits = Some(of);
+                self.tasks[of as usize].awaited_by = Some(task);
+                return self.settle_class(of, at, false);
             }
             What::PauseCalled if entry.state != State::Ended => entry.paused = true,
             What::ResumeCalled if entry.paused => {
@@ -202,16 +236,55 @@ impl Ledger {
             }
             _ => return,
         }
-        self.place_again(&before, &mut entry, at, matches!(what, What::Moved(_)));
+        self.place_again(&before, &mut entry, at, false);
         self.tasks[task as usize] = entry;
+        if entry.state == State::Ended && before.state != State::Ended {
+            self.end_waits(task, at);
+        }
+    }
+
+    /// Nobody awaits an ended task any more, and it awaits nobody: whom it lifted falls back.
+    fn end_waits(&mut self, task: u32, at: u64) {
+        let Entry { awaited_by, awaits, .. } = self.tasks[task as usize];
+        if let Some(other) = awaited_by {
+            self.tasks[other as usize].awaits = None;
+            self.tasks[task as usize].awaited_by = None;
+        }
+        if let Some(other) = awaits {
+            self.tasks[task as usize].awaits = None;
+            self.tasks[other as usize].awaited_by = None;
+            self.settle_class(other, at, false);
+        }
+    }
+
+    /// Puts a task, and down the chain whom it awaits, into the class it was given or its waiter's, the higher one.
+    fn settle_class(&mut self, first: u32, at: u64, goes: bool) {
+        let mut next = Some(first);
+        while let Some(task) = next {
+            let before = self.tasks[task as usize];
+            let mut entry = before;
+            let waiter = entry.awaited_by.map(|other| self.tasks[other as usize].class);
+            entry.class = waiter.map_or(entry.given, |waiter| waiter.min(entry.given));
+            if entry.state == State::Ended || (entry.class == before.class && !(goes && task == first)) {
+                return;
+            }
+            // One that runs goes on at its new level: as one of the class, not as a guest.
+            entry.level = entry.class;
+            self.moved.push(task);
+            self.place_again(&before, &mut entry, at, true);
+            self.tasks[task as usize] = entry;
+            next = entry.awaits;
+        }
     }
 
     fn place_again(&mut self, before: &Entry, entry: &mut Entry, at: u64, restart: bool) {
         if before.can_run() {
             self.can_run[before.level as usize] -= 1;
+            self.at_home[before.level as usize] -= usize::from(before.is_at_home());
         }
         if entry.can_run() {
             self.can_run[entry.level as usize] += 1;
+            self.at_home[entry.level as usize] += usize::from(entry.is_at_home());
             if !before.can_run() || restart {
                 entry.since = at;
                 entry.since_place = self.place - 1;

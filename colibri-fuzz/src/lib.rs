@@ -24,21 +24,23 @@
 //! println!("{}", trace.timeline(0, 20));
 //! ```
 
-pub mod workload;
+pub mod canary;
+pub mod case;
+pub mod colibri;
 pub mod draw;
 pub mod generate;
-pub mod subject;
-pub mod colibri;
-pub mod simulate;
-pub mod trace;
 mod ledger;
-pub mod rules;
 pub mod model;
 pub mod property;
-pub mod case;
+pub mod regression;
+pub mod report;
+pub mod rules;
 pub mod run;
 pub mod shrink;
-pub mod regression;
-pub mod tally;
-pub mod report;
+pub mod simulate;
 pub mod span;
+pub mod subject;
+pub mod table;
+pub mod tally;
+pub mod trace;
+pub mod workload;

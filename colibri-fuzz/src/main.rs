@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{ArgAction, Parser};
-use colibri_fuzz::case::{Case, judge};
+use colibri_fuzz::case::{Case, Extra, judge};
 use colibri_fuzz::colibri::Colibri;
 use colibri_fuzz::regression::{self, Regression};
 use colibri_fuzz::run::{Extent, Outcome, reduce, run};
@@ -15,6 +15,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 /// Cases of a quick run: some seconds in a release build.
 const QUICK_CASES: u64 = 20_000;
+
+/// colibri is held to everything.
+const ALL: Extra = Extra { twice: true, model: true };
 
 /// Tests colibri's scheduler with random workloads on virtual time, and checks every promise over what happened.
 ///
@@ -71,7 +74,8 @@ fn main() -> ExitCode {
 /// The usual run: kept failures first, then new cases.
 fn test(arguments: &Arguments) -> Result<bool, String> {
     let folder = regression::folder();
-    let kept = regression::files(&folder).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
+    let kept =
+        regression::files(&folder).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
     if !kept.is_empty() && !replay_all(&kept)? {
         say("a failure that is known already is back (or still there); no new cases were run");
         return Ok(false);
@@ -97,12 +101,20 @@ fn run_cases(arguments: &Arguments) -> Outcome {
         cases: arguments.cases.unwrap_or(if arguments.time.is_some() { u64::MAX } else { QUICK_CASES }),
         time: arguments.time,
         threads: arguments.threads.map_or(cores, usize::from),
+        model: ALL.model,
     };
     let bar = progress_bar(&extent);
-    let outcome = run::<Colibri>(extent, |done| bar.set_position(done), |case| {
-        eprintln!("unfair: {case} does not come back. To repeat it: cargo xtask fairness --seed {} --case {}", case.seed, case.number);
-        std::process::exit(1);
-    });
+    let outcome = run::<Colibri>(
+        extent,
+        |done| bar.set_position(done),
+        |case| {
+            eprintln!(
+                "unfair: {case} does not come back. To repeat it: cargo xtask fairness --seed {} --case {}",
+                case.seed, case.number
+            );
+            std::process::exit(1);
+        },
+    );
     bar.finish_and_clear();
     outcome
 }
@@ -144,10 +156,14 @@ fn tell_and_keep(promise: &str, case: Case, folder: Option<&Path>) {
 
 /// One case alone, told in full.
 fn repeat(case: Case) -> bool {
-    let judged = judge::<Colibri>(&case.workload(), true);
+    let judged = judge::<Colibri>(&case.workload(), ALL);
     match judged.breach {
         None => {
-            say(&format!("{case}:\n\n{}\nfair: all promises kept over {} events", case.workload(), judged.trace.events.len()));
+            say(&format!(
+                "{case}:\n\n{}\nfair: all promises kept over {} events",
+                case.workload(),
+                judged.trace.events.len()
+            ));
             true
         }
         Some(breach) => {
@@ -162,7 +178,7 @@ fn replay_all(files: &[PathBuf]) -> Result<bool, String> {
     let workloads = files.iter().map(|file| regression::read(file)).collect::<Result<Vec<_>, _>>()?;
     let mut fair = true;
     for (file, workload) in files.iter().zip(workloads) {
-        let judged = judge::<Colibri>(&workload, true);
+        let judged = judge::<Colibri>(&workload, ALL);
         let file = file.display().to_string();
         match judged.breach {
             None => say(&format!("replayed {file}: fair")),

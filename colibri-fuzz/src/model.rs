@@ -3,24 +3,23 @@
 //!
 //! It shares no code with colibri-core but the clock. What it does is meant to be checked by reading, not to be fast.
 
+mod act;
+mod subject;
+
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::rc::{Rc, Weak};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
-use std::time::Duration;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
 
 use colibri_core::ManualClock;
 
-use crate::rules::{Choice, End, Right, Rules, Situation};
-use crate::span::nanos;
-use crate::subject::{Subject, Turn};
+use crate::rules::{Choice, End, Right, Rules};
+use crate::subject::Turn;
 use crate::trace::{Recorder, What, Why};
-use crate::workload::{Class, Settings};
+use crate::workload::Class;
 
 /// A scheduler that follows these rules. [`Right`] makes it the reference.
 #[derive(Debug)]
@@ -44,7 +43,7 @@ struct Inner<R> {
     /// All that are ready, by level: in the order in which they would be picked if there were no other rules.
     own: RefCell<[VecDeque<u32>; 3]>,
     guests: RefCell<[VecDeque<u32>; 3]>,
-    guest_before: Cell<[bool; 3]>,
+    guest_before: Cell<bool>,
     timers: RefCell<Vec<Timer>>,
     made: Cell<u64>,
     /// Wakes that came while the host had the thread, in order.
@@ -67,6 +66,12 @@ struct Task {
     body: Option<Body>,
     waker: Waker,
     joiner: Option<Waker>,
+    /// Who awaits its end, and whose end it awaits.
+    awaited_by: Option<u32>,
+    awaits: Option<u32>,
+    /// The class it was given.
+    given: Class,
+    /// That, or its waiter's, if that is higher.
     class: Class,
     state: State,
     /// The turn was cut: it stands at the head and goes on.
@@ -74,6 +79,8 @@ struct Task {
     paused: bool,
     woken: bool,
     cancelled: bool,
+    /// How long its turn lasts: the quantum times its weight, in nanoseconds.
+    turn: u64,
     /// Nanoseconds used of the present turn, with what was carried over.
     used: u64,
     /// Since when it waits, in microseconds.
@@ -101,7 +108,7 @@ struct Timer {
     waker: Waker,
 }
 
-// Who runs.
+// Who runs. What is done to tasks is in `act`, what they await in `subject`.
 impl<R: Rules> Inner<R> {
     fn now(&self) -> u64 {
         self.clock.now().as_nanos()
@@ -123,9 +130,16 @@ impl<R: Rules> Inner<R> {
         !self.own.borrow()[class as usize].is_empty() || !self.guests.borrow()[class as usize].is_empty()
     }
 
-    /// Whether something is ready in a class that is served before `level`.
+    fn has_own(&self, class: Class) -> bool {
+        !self.own.borrow()[class as usize].is_empty()
+    }
+
+    /// Whether something is ready that the task which runs at `level` must give way to.
     fn is_outranked(&self, level: Class) -> bool {
-        self.rules.classes().into_iter().take_while(|class| *class != level).any(|class| self.is_ready_at(class))
+        let mut above = self.rules.classes().into_iter().take_while(|class| *class != level);
+        above.any(
+            |class| if self.rules.guests_outrank() { self.is_ready_at(class) } else { self.has_own(class) },
+        )
     }
 
     fn run_slice(self: &Rc<Self>, length: u64) -> Turn {
@@ -152,15 +166,23 @@ impl<R: Rules> Inner<R> {
     /// The next task, and the level at which it runs.
     fn pick(&self) -> Option<(u32, Class)> {
         loop {
-            let level = self.rules.classes().into_iter().find(|class| self.is_ready_at(*class))?;
-            let guest = self.choose_guest(level);
+            let classes = self.rules.classes().into_iter();
+            let must_be_own = self.rules.must_be_own(self.guest_before.get());
+            let own = classes.clone().find(|class| must_be_own && self.has_own(*class));
+            let (level, guest) = match own {
+                Some(level) => (level, false),
+                None => {
+                    let level = classes.clone().find(|class| self.is_ready_at(*class))?;
+                    (level, self.choose_guest(level))
+                }
+            };
             let queue = if guest { &self.guests } else { &self.own };
             let task = queue.borrow_mut()[level as usize].pop_front()?;
             let alone = !self.is_ready_at(level);
-            let owes_a_turn = self.with(task, |task| task.used >= self.quantum);
+            let owes_a_turn = self.with(task, |task| task.used >= task.turn);
             if owes_a_turn && !guest && !alone {
-                // Passed over: this round pays off one quantum.
-                self.with(task, |task| task.used -= self.quantum);
+                // Passed over: this round pays off one turn.
+                self.with(task, |task| task.used -= task.turn);
                 self.own.borrow_mut()[level as usize].push_back(task);
                 continue;
             }
@@ -168,9 +190,7 @@ impl<R: Rules> Inner<R> {
                 // Nobody is there to whom it could be owed.
                 self.with(task, |task| task.used = 0);
             }
-            let mut before = self.guest_before.get();
-            before[level as usize] = guest;
-            self.guest_before.set(before);
+            self.guest_before.set(guest);
             return Some((task, level));
         }
     }
@@ -183,7 +203,6 @@ impl<R: Rules> Inner<R> {
             guest_came: self.with(guest, |task| task.since),
             own_came: own.map(|own| self.with(own, |task| task.since)),
             own_goes_on: own.is_some_and(|own| self.with(own, |task| task.goes_on)),
-            guest_before: self.guest_before.get()[level as usize],
         })
     }
 
@@ -210,21 +229,26 @@ impl<R: Rules> Inner<R> {
         }
         let _ = catch_unwind(AssertUnwindSafe(|| drop(body)));
         self.running.set(None);
-        self.end(task, match polled {
-            Err(_) => What::Panicked,
-            Ok(_) if self.with(task, |task| task.cancelled) => What::Cancelled,
-            Ok(_) => What::Finished,
-        });
+        self.end(
+            task,
+            match polled {
+                Err(_) => What::Panicked,
+                Ok(_) if self.with(task, |task| task.cancelled) => What::Cancelled,
+                Ok(_) => What::Finished,
+            },
+        );
     }
 
     fn put_back(&self, task: u32, reason: Option<Why>, level: Class) {
-        let again = reason.is_some() || self.with(task, |task| task.woken && self.rules.keeps_wake_while_running());
+        let again =
+            reason.is_some() || self.with(task, |task| task.woken && self.rules.keeps_wake_while_running());
         let why = reason.unwrap_or(Why::Own);
         let end = self.rules.goes_to(why);
         let paused = self.with(task, |task| {
             task.state = State::Waiting;
             if !again || end == End::Tail {
-                task.used = self.rules.carries_over(task.used, self.quantum);
+                let guest = self.running_level.get() != task.class;
+                task.used = self.rules.carries_over(task.used, task.turn, guest);
             }
             task.woken = false;
             task.paused
@@ -253,10 +277,17 @@ impl<R: Rules> Inner<R> {
     /// The task is over: its future is gone. Whoever awaits it is woken last.
     fn end(&self, task: u32, how: What) {
         self.note(task, how);
-        let joiner = self.with(task, |task| {
+        let (joiner, waiter, awaits) = self.with(task, |task| {
             task.state = State::Ended;
-            task.joiner.take()
+            (task.joiner.take(), task.awaited_by.take(), task.awaits.take())
         });
+        if let Some(waiter) = waiter {
+            self.with(waiter, |waiter| waiter.awaits = None);
+        }
+        if let Some(other) = awaits {
+            self.with(other, |other| other.awaited_by = None);
+            self.settle_class(other);
+        }
         if let Some(waker) = joiner.filter(|_| self.rules.wakes_joiner()) {
             waker.wake();
         }
@@ -267,7 +298,7 @@ impl<R: Rules> Inner<R> {
         let now = self.now();
         let passed = now - self.charged.replace(now);
         if let Some(task) = self.running.get() {
-            self.with(task, |task| task.used += passed);
+            self.with(task, |task| task.used += self.rules.charges(passed, self.quantum));
         }
     }
 
@@ -275,11 +306,15 @@ impl<R: Rules> Inner<R> {
     fn promote(&self) {
         let now = self.now() / 1_000;
         for (level, above) in [(Class::Normal, Class::Immediate), (Class::Idle, Class::Normal)] {
-            while let Some(task) = self.overdue(level, now) {
+            for _ in 0..self.rules.promotions_at_once() {
+                let Some(task) = self.overdue(level, now) else { break };
                 self.unqueue(task);
                 self.with(task, |task| {
                     task.since = now;
                     task.goes_on = false;
+                    if self.rules.promotion_forgives() {
+                        task.used = 0;
+                    }
                 });
                 self.guests.borrow_mut()[above as usize].push_back(task);
                 self.note(task, What::Promoted(above));
@@ -287,366 +322,23 @@ impl<R: Rules> Inner<R> {
         }
     }
 
-    /// Who has waited longest at this level, if too long.
+    /// Who has waited longest at this level, if too long. Of those that came in the same microsecond: the first of the
+    /// round robin, the first guest, the one whose turn was cut first, then the others by number.
     fn overdue(&self, level: Class, now: u64) -> Option<u32> {
         let (own, guests) = (self.own.borrow(), self.guests.borrow());
-        let (cut, ready) = own[level as usize].iter().partition::<Vec<_>, _>(|task| self.with(**task, |task| task.goes_on));
-        // Of those who came in the same microsecond: the round robin, then guests, then cut turns, the oldest first.
-        let all = ready.into_iter().chain(&guests[level as usize]).chain(cut.into_iter().rev());
-        let longest = all.min_by_key(|task| self.with(**task, |task| task.since)).copied()?;
-        let waited = now - self.with(longest, |task| task.since);
-        self.rules.rises(waited, self.upgrade_after_micros).then_some(longest)
+        let (own, guests) = (&own[level as usize], &guests[level as usize]);
+        let since = |task: &u32| self.with(*task, |task| task.since);
+        let is_cut = |task: &&u32| self.with(**task, |task| task.goes_on);
+        let heads = [own.iter().find(|task| !is_cut(task)), guests.front(), own.iter().rfind(is_cut)];
+        let first = heads.into_iter().flatten().min_by_key(|task| since(task)).copied()?;
+        let longest = own.iter().chain(guests).copied().min_by_key(|task| (since(task), *task))?;
+        let longest = if since(&longest) < since(&first) { longest } else { first };
+        self.rules.rises(now - since(&longest), self.upgrade_after_micros).then_some(longest)
     }
 
     fn unqueue(&self, task: u32) {
         for queue in self.own.borrow_mut().iter_mut().chain(self.guests.borrow_mut().iter_mut()) {
             queue.retain(|other| *other != task);
         }
-    }
-}
-
-// What comes from outside and from tasks.
-impl<R: Rules> Inner<R> {
-    /// A wake through a waker. While the host has the thread it waits for the next slice.
-    fn hear(&self, task: u32) {
-        if self.in_slice.get() {
-            return self.wake(task);
-        }
-        let mut news = self.news.borrow_mut();
-        if !news.contains(&task) {
-            news.push_back(task);
-        }
-    }
-
-    fn wake(&self, task: u32) {
-        let ready = self.with(task, |task| match task.state {
-            State::Waiting if !task.paused => true,
-            State::Waiting => {
-                task.woken = self.rules.keeps_wake_while_paused();
-                false
-            }
-            State::Running => {
-                task.woken = true;
-                false
-            }
-            State::Ready => !self.rules.queues_once(),
-            State::Ended => false,
-        });
-        if ready {
-            self.enqueue(task);
-            self.note(task, What::Woken);
-        }
-    }
-
-    /// To the tail of its class.
-    fn enqueue(&self, task: u32) {
-        let class = self.with(task, |task| {
-            task.state = State::Ready;
-            task.since = self.now() / 1_000;
-            task.goes_on = false;
-            task.class
-        });
-        self.own.borrow_mut()[class as usize].push_back(task);
-    }
-
-    fn fire_timers(&self) {
-        if !self.rules.looks_at_timers(self.something_is_ready()) {
-            return;
-        }
-        loop {
-            let timer = {
-                let mut timers = self.timers.borrow_mut();
-                timers.sort_by(|one, other| {
-                    self.rules.timer_order((one.deadline, one.made), (other.deadline, other.made))
-                });
-                match timers.first() {
-                    Some(first) if self.rules.is_due(first.deadline, self.now()) => timers.remove(0),
-                    _ => return,
-                }
-            };
-            timer.waker.wake();
-        }
-    }
-
-    /// At a checkpoint: must the running task give way?
-    fn check(&self) -> Option<Why> {
-        self.charge();
-        self.fire_timers();
-        let task = self.running.get()?;
-        let (stopped, used) = self.with(task, |task| (task.cancelled || task.paused, task.used));
-        self.rules.gives_way(&Situation {
-            stopped,
-            used,
-            quantum: self.quantum,
-            host_asks: self.host_asks.get(),
-            now: self.now(),
-            slice_end: self.slice_end.get(),
-            outranked: self.is_outranked(self.running_level.get()),
-        })
-    }
-
-    fn cancel(&self, task: u32) {
-        let state = self.with(task, |task| task.state);
-        match state {
-            State::Ended => return,
-            State::Running => return self.with(task, |task| task.cancelled = true),
-            State::Ready if self.rules.cancel_stops() => self.unqueue(task),
-            State::Ready | State::Waiting => {}
-        }
-        if !self.rules.cancel_stops() {
-            return self.note(task, What::Cancelled);
-        }
-        let body = if self.rules.cancel_drops() { self.with(task, |task| task.body.take()) } else { None };
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(body)));
-        self.end(task, What::Cancelled);
-    }
-
-    fn pause(&self, task: u32) {
-        let (state, paused) = self.with(task, |task| (task.state, task.paused));
-        if state == State::Ended || paused {
-            return;
-        }
-        if state == State::Ready && self.rules.pause_stops() {
-            self.unqueue(task);
-            self.with(task, |task| {
-                task.state = State::Waiting;
-                task.woken = self.rules.keeps_wake_while_paused();
-            });
-        }
-        self.with(task, |task| task.paused = true);
-        self.note(task, What::Paused);
-    }
-
-    fn resume(&self, task: u32) {
-        let (state, paused) = self.with(task, |task| (task.state, std::mem::replace(&mut task.paused, false)));
-        if state == State::Ended || !paused {
-            return;
-        }
-        self.note(task, What::Resumed);
-        if state == State::Waiting && self.with(task, |task| std::mem::replace(&mut task.woken, false)) {
-            self.wake(task);
-        }
-    }
-
-    fn set_class(&self, task: u32, class: Class) {
-        let (state, before) = self.with(task, |task| (task.state, task.class));
-        if state == State::Ended || before == class {
-            return;
-        }
-        self.with(task, |task| task.class = class);
-        match state {
-            State::Ready => {
-                self.unqueue(task);
-                self.enqueue(task);
-            }
-            State::Running => self.running_level.set(class),
-            State::Waiting | State::Ended => {}
-        }
-    }
-}
-
-impl<R: Rules> Subject for Model<R> {
-    type Task = u32;
-
-    fn new(settings: &Settings, clock: &ManualClock, recorder: &Recorder) -> Self {
-        Model(Rc::new(Inner {
-            rules: R::default(),
-            clock: clock.clone(),
-            recorder: recorder.clone(),
-            slice: nanos(settings.slice),
-            quantum: nanos(settings.quantum).max(1),
-            upgrade_after_micros: nanos(settings.upgrade_after) / 1_000,
-            tasks: RefCell::default(),
-            own: RefCell::default(),
-            guests: RefCell::default(),
-            guest_before: Cell::default(),
-            timers: RefCell::default(),
-            made: Cell::default(),
-            news: RefCell::default(),
-            running: Cell::default(),
-            running_level: Cell::new(Class::Idle),
-            charged: Cell::default(),
-            reason: Cell::default(),
-            in_slice: Cell::default(),
-            slice_end: Cell::default(),
-            host_asks: Cell::default(),
-        }))
-    }
-
-    fn spawn<F>(&self, number: u32, class: Class, future: F) -> u32
-    where
-        F: Future<Output = ()> + 'static,
-    {
-        let task = Task {
-            body: Some(Box::pin(future)),
-            waker: bell(&self.0, number),
-            joiner: None,
-            class,
-            state: State::Waiting,
-            goes_on: false,
-            paused: false,
-            woken: false,
-            cancelled: false,
-            used: 0,
-            since: 0,
-        };
-        self.0.tasks.borrow_mut().insert(number, task);
-        self.0.enqueue(number);
-        number
-    }
-
-    fn run_slice(&self, length: Option<Duration>) -> Turn {
-        self.0.run_slice(length.map_or(self.0.slice, nanos))
-    }
-
-    async fn checkpoint(&self) {
-        let mut gave_way = false;
-        poll_fn(|_| {
-            if std::mem::replace(&mut gave_way, true) {
-                return Poll::Ready(());
-            }
-            match self.0.check() {
-                None => Poll::Ready(()),
-                why => {
-                    self.0.reason.set(why);
-                    Poll::Pending
-                }
-            }
-        })
-        .await;
-    }
-
-    async fn yield_now(&self) {
-        let mut gave_way = false;
-        poll_fn(|_| {
-            if std::mem::replace(&mut gave_way, true) {
-                return Poll::Ready(());
-            }
-            self.0.reason.set(Some(Why::Own));
-            Poll::Pending
-        })
-        .await;
-    }
-
-    async fn sleep(&self, span: Duration) {
-        let inner = &self.0;
-        let deadline = inner.now().saturating_add(nanos(span));
-        let mut key = Registered { inner, made: None };
-        poll_fn(|context| {
-            if inner.rules.is_due(deadline, inner.now()) {
-                return Poll::Ready(());
-            }
-            let mut timers = inner.timers.borrow_mut();
-            if !timers.iter().any(|timer| Some(timer.made) == key.made) {
-                inner.made.set(inner.made.get() + 1);
-                key.made = Some(inner.made.get());
-                timers.push(Timer { deadline, made: inner.made.get(), waker: context.waker().clone() });
-            }
-            Poll::Pending
-        })
-        .await;
-    }
-
-    fn poll_join(&self, task: &mut u32, context: &mut Context<'_>) -> Poll<()> {
-        self.0.with(*task, |task| {
-            if task.state == State::Ended {
-                return Poll::Ready(());
-            }
-            task.joiner = Some(context.waker().clone());
-            Poll::Pending
-        })
-    }
-
-    fn cancel(&self, task: &u32) {
-        self.0.cancel(*task);
-    }
-
-    fn pause(&self, task: &u32) {
-        self.0.pause(*task);
-    }
-
-    fn resume(&self, task: &u32) {
-        self.0.resume(*task);
-    }
-
-    fn set_class(&self, task: &u32, class: Class) {
-        self.0.set_class(*task, class);
-    }
-
-    fn request_yield(&self) {
-        self.0.host_asks.set(true);
-    }
-
-    fn shutdown(&self) {
-        let numbers = self.0.tasks.borrow().keys().copied().collect::<Vec<_>>();
-        for number in numbers {
-            let body = self.0.with(number, |task| {
-                task.state = State::Ended;
-                task.body.take()
-            });
-            let _ = catch_unwind(AssertUnwindSafe(|| drop(body)));
-        }
-    }
-}
-
-/// A timer that is taken out again when its sleep is dropped.
-struct Registered<'a, R: Rules> {
-    inner: &'a Inner<R>,
-    made: Option<u64>,
-}
-
-impl<R: Rules> Drop for Registered<'_, R> {
-    fn drop(&mut self) {
-        self.inner.timers.borrow_mut().retain(|timer| Some(timer.made) != self.made);
-    }
-}
-
-/// A task's waker: it may be sent anywhere, but finds its model only on the thread where that lives.
-struct Bell {
-    model: u64,
-    task: u32,
-}
-
-/// Something that hears bells.
-trait Ear {
-    fn hear(&self, task: u32);
-}
-
-impl<R: Rules> Ear for Inner<R> {
-    fn hear(&self, task: u32) {
-        Inner::hear(self, task);
-    }
-}
-
-static BELLS: AtomicU64 = AtomicU64::new(0);
-
-thread_local! {
-    static EARS: RefCell<BTreeMap<u64, Weak<dyn Ear>>> = const { RefCell::new(BTreeMap::new()) };
-}
-
-fn bell<R: Rules>(inner: &Rc<Inner<R>>, task: u32) -> Waker {
-    let ear: Rc<dyn Ear> = inner.clone();
-    let model = BELLS.fetch_add(1, Ordering::Relaxed);
-    EARS.with(|ears| ears.borrow_mut().insert(model, Rc::downgrade(&ear)));
-    Waker::from(Arc::new(Bell { model, task }))
-}
-
-impl Wake for Bell {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        let ear = EARS.with(|ears| ears.borrow().get(&self.model).and_then(Weak::upgrade));
-        if let Some(ear) = ear {
-            ear.hear(self.task);
-        }
-    }
-}
-
-impl Drop for Bell {
-    fn drop(&mut self) {
-        // The map may be gone when a thread ends; then there is nothing to take out.
-        let _ = EARS.try_with(|ears| ears.borrow_mut().remove(&self.model));
     }
 }

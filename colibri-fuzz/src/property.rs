@@ -13,7 +13,8 @@ use std::fmt;
 use crate::trace::Trace;
 
 pub use life::{
-    cancelled_never_runs, dropped_once, ends, no_lost_task, no_needless_poll, no_stray_panic, one_at_a_time, paused_never_runs,
+    cancelled_never_runs, dropped_once, ends, no_lost_task, no_needless_poll, no_stray_panic, one_at_a_time,
+    paused_never_runs,
 };
 pub use order::{WAIT_RESOLUTION_NANOS, class_order, preemption, promotion, round_robin};
 pub use service::{LAG_TASKS, lag, never_idle, quantum, slice, starvation};
@@ -33,33 +34,105 @@ pub struct Promise {
 /// All promises about one trace, from the plainest to the subtlest. The first that breaks is the one that is
 /// reported, so that a lost wake is not called starvation.
 ///
-/// In the rules: q is the quantum, d a longest gap between checkpoints, A the time after which a task is promoted,
+/// In the rules: q is the quantum (times the task's weight), d a longest gap between checkpoints, A the time after which a task is promoted,
 /// o what a task ran beyond its quanta and owes, N the number of ready tasks, c the cost of a switch (nothing, on a virtual clock).
 pub const PROMISES: &[Promise] = &[
     // Life and death.
-    Promise { name: "one at a time", rule: "at most one task is being polled, and it is the one the scheduler named", check: one_at_a_time },
-    Promise { name: "no stray panic", rule: "nothing panics but what is meant to, and such a panic ends its task alone", check: no_stray_panic },
-    Promise { name: "no needless poll", rule: "a task is queued at most once and polled only when it is ready", check: no_needless_poll },
-    Promise { name: "cancelled never runs", rule: "after cancel returned: no poll, and the future is dropped (by the next turn, if it ran)", check: cancelled_never_runs },
-    Promise { name: "paused never runs", rule: "between pause and resume: no poll begins", check: paused_never_runs },
-    Promise { name: "dropped once", rule: "each future is dropped exactly once, and before its joiner goes on", check: dropped_once },
+    Promise {
+        name: "one at a time",
+        rule: "at most one task is being polled, and it is the one the scheduler named",
+        check: one_at_a_time,
+    },
+    Promise {
+        name: "no stray panic",
+        rule: "nothing panics but what is meant to, and such a panic ends its task alone",
+        check: no_stray_panic,
+    },
+    Promise {
+        name: "no needless poll",
+        rule: "a task is queued at most once and polled only when it is ready",
+        check: no_needless_poll,
+    },
+    Promise {
+        name: "cancelled never runs",
+        rule: "after cancel returned: no poll, and the future is dropped (by the next turn, if it ran)",
+        check: cancelled_never_runs,
+    },
+    Promise {
+        name: "paused never runs",
+        rule: "between pause and resume: no poll begins",
+        check: paused_never_runs,
+    },
+    Promise {
+        name: "dropped once",
+        rule: "each future is dropped exactly once, and before its joiner goes on",
+        check: dropped_once,
+    },
+    Promise {
+        name: "never idle",
+        rule: "a slice ends early, or without telling of work, only if nothing is ready",
+        check: never_idle,
+    },
+    Promise {
+        name: "no lost task",
+        rule: "at the end each task is done or waits for what has not happened: no task, wake, timer or join is lost",
+        check: no_lost_task,
+    },
     Promise { name: "ends", rule: "a finite workload comes to an end", check: ends },
-    Promise { name: "no lost task", rule: "at the end each task is done or waits for what has not happened: no task, wake, timer or join is lost", check: no_lost_task },
     // Time.
     Promise { name: "timers not early", rule: "no sleep ends before its deadline", check: timers_not_early },
-    Promise { name: "timers in order", rule: "timers fire by deadline, equal ones in the order of their making", check: timers_in_order },
-    Promise { name: "timers not held back", rule: "no poll begins while a due timer has not fired; the host is told of the next one", check: timers_not_held_back },
+    Promise {
+        name: "timers in order",
+        rule: "timers fire by deadline, equal ones in the order of their making",
+        check: timers_in_order,
+    },
+    Promise {
+        name: "timers not held back",
+        rule: "no poll begins while a due timer has not fired; the host is told of the next one",
+        check: timers_not_held_back,
+    },
     // Order.
-    Promise { name: "never idle", rule: "a slice ends early, or without telling of work, only if nothing is ready", check: never_idle },
-    Promise { name: "class order", rule: "no task is picked while a higher level has a ready one", check: class_order },
-    Promise { name: "preemption", rule: "a running task gives way to a higher level within d", check: preemption },
-    Promise { name: "promotion", rule: "a task rises one class after A of waiting, not before; guests take at most every second pick", check: promotion },
-    Promise { name: "round robin", rule: "no task begins two turns while an equal waits (more only by floor(o / q) turns that the equal owes)", check: round_robin },
+    Promise {
+        name: "class order",
+        rule: "no task is picked while one of a class above its level is ready",
+        check: class_order,
+    },
+    Promise {
+        name: "preemption",
+        rule: "a running task gives way to a higher class within d",
+        check: preemption,
+    },
+    Promise {
+        name: "promotion",
+        rule: "a task rises one class after A of waiting, not before; guests take at most every second pick",
+        check: promotion,
+    },
+    Promise {
+        name: "quantum",
+        rule: "beside a ready equal, a turn lasts at most q + d, and at least q - d if the quantum ends it",
+        check: quantum,
+    },
+    Promise {
+        name: "round robin",
+        rule: "no task begins two turns while an equal waits (more only by floor(o / q) turns that the equal owes)",
+        check: round_robin,
+    },
     // Bounds.
-    Promise { name: "quantum", rule: "beside a ready equal, a turn lasts at most q + d, and at least q - d if the quantum ends it", check: quantum },
-    Promise { name: "slice", rule: "a slice lasts at most its length + d, and no poll begins after its length", check: slice },
-    Promise { name: "lag", rule: "while two equals are both ready, their services differ by at most q + max(d1, d2) + max(o1, o2), o being what each owed before", check: lag },
-    Promise { name: "starvation", rule: "no ready task waits longer than 2 (A + q + d) + 2 N (q + d + c) of the host's time", check: starvation },
+    Promise {
+        name: "slice",
+        rule: "a slice lasts at most its length + d, and no poll begins after its length",
+        check: slice,
+    },
+    Promise {
+        name: "lag",
+        rule: "while two equals are both ready, their services differ by at most q + max(d1, d2) + max(o1, o2), o being what each owed before",
+        check: lag,
+    },
+    Promise {
+        name: "starvation",
+        rule: "no ready task waits longer than 2 (A + q + d) + 2 N (q + d + c) of the host's time",
+        check: starvation,
+    },
 ];
 
 /// Checks all promises and returns the first breach.
@@ -135,11 +208,19 @@ mod by_hand {
 
     /// A trace from (milliseconds, task, what), with the default settings and a gap of 0.1 ms for each task.
     pub(super) fn trace(events: &[(u64, u32, What)]) -> Trace {
-        let many = events.iter().map(|(_, task, _)| *task).filter(|task| *task != HOST).max().map_or(0, |most| most + 1);
+        let many = events
+            .iter()
+            .map(|(_, task, _)| *task)
+            .filter(|task| *task != HOST)
+            .max()
+            .map_or(0, |most| most + 1);
         Trace {
             settings: Settings::default(),
-            tasks: vec![Facts { longest_gap: MS / 10 }; many as usize],
-            events: events.iter().map(|(at, task, what)| Event { at: at * MS, task: *task, what: *what }).collect(),
+            tasks: vec![Facts { longest_gap: MS / 10, weight: 1 }; many as usize],
+            events: events
+                .iter()
+                .map(|(at, task, what)| Event { at: at * MS, task: *task, what: *what })
+                .collect(),
         }
     }
 }

@@ -70,7 +70,10 @@ pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
         Err(error) => return Err(error),
     };
     let paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
-    let mut files = paths.into_iter().filter(|path| path.extension().is_some_and(|end| end == "json")).collect::<Vec<_>>();
+    let mut files = paths
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|end| end == "json"))
+        .collect::<Vec<_>>();
     files.sort();
     Ok(files)
 }
@@ -81,7 +84,8 @@ pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 ///
 /// A sentence that names the file and what is wrong with it.
 pub fn read(path: &Path) -> Result<Workload, String> {
-    let text = fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let text =
+        fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let value = serde_json::from_str::<serde_json::Value>(&text)
         .map_err(|error| format!("{} is no JSON: {error}", path.display()))?;
     let wrong = |error| format!("{} is no workload: {error}", path.display());
@@ -114,7 +118,7 @@ mod tests {
         };
         let path = regression.keep(&folder).unwrap();
         assert_eq!(path.file_name().unwrap(), "no-lost-task-1-1.json");
-        assert_eq!(files(&folder).unwrap(), [path.clone()]);
+        assert_eq!(files(&folder).unwrap(), std::slice::from_ref(&path));
         assert_eq!(read(&path).unwrap(), workload);
         fs::write(&path, serde_json::to_string(&workload).unwrap()).unwrap();
         assert_eq!(read(&path).unwrap(), workload);

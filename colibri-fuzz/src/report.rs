@@ -2,15 +2,24 @@
 
 use std::fmt::Write;
 
-use crate::case::{Case, REPEATABLE};
+use crate::case::{AS_THE_MODEL, Case, REPEATABLE};
 use crate::property::PROMISES;
 use crate::run::{Failure, Outcome};
 use crate::span::short;
-use crate::tally::{FEASIBLE_LOAD, TARGETS_NANOS, Tally};
+use crate::tally::{FEASIBLE_LOAD, KINDS, TARGETS_NANOS, Tally};
 use crate::workload::Class;
 
 /// So many events before a breach are shown.
 const TIMELINE_EVENTS: usize = 40;
+
+/// Promises that take more than one trace, with their rules.
+const OVER_TWO_TRACES: [(&str, &str); 2] = [
+    (REPEATABLE, "the same workload gives the same trace, event by event (every 8th case)"),
+    (
+        AS_THE_MODEL,
+        "every decision is the one of the reference model, at the same time and in the same order",
+    ),
+];
 
 /// The summary of a run: cases, dispatches, a verdict per promise, waits per class.
 pub fn summary(seed: u64, outcome: &Outcome) -> String {
@@ -23,14 +32,17 @@ pub fn summary(seed: u64, outcome: &Outcome) -> String {
         "seed {seed}: {cases} cases, {dispatches} dispatches, {:.0} s of virtual time in {seconds:.1} s ({rate:.1} million dispatches a second, checks included)\n",
         *virtual_nanos as f64 / 1e9
     );
-    let repeatable = (REPEATABLE, "the same workload gives the same trace, event by event (every 8th case)");
-    for (name, rule) in PROMISES.iter().map(|promise| (promise.name, promise.rule)).chain([repeatable]) {
+    for (name, rule) in PROMISES.iter().map(|promise| (promise.name, promise.rule)).chain(OVER_TWO_TRACES) {
         match outcome.failures.get(name) {
             None => writeln!(text, "  kept    {name:<21} {rule}"),
             Some(case) => writeln!(text, "  BROKEN  {name:<21} {rule}: first in case {}", case.number),
         }
         .unwrap_or_default();
     }
+    let happened = KINDS.iter().zip(outcome.tally.happened).map(|(kind, times)| format!("{times} {kind}"));
+    let happened = happened.collect::<Vec<_>>();
+    let _ = writeln!(text, "\nthey were put to the test by:");
+    happened.chunks(4).for_each(|line| text += &format!("  {}\n", line.join(", ")));
     text += "\n";
     text += &waits(&outcome.tally);
     text
@@ -70,8 +82,12 @@ pub fn waits(tally: &Tally) -> String {
 /// A failure in full: the promise with its numbers, the seed, the smallest workload, a timeline, and how to repeat it.
 pub fn failure(failure: &Failure, case: Option<Case>, file: Option<&str>) -> String {
     let Failure { breach, workload, trace } = failure;
-    let rule = PROMISES.iter().find(|promise| promise.name == breach.promise).map_or("", |promise| promise.rule);
-    let mut text = format!("unfair: \"{}\" is broken\n\n  promised: {rule}\n  seen:     {}\n", breach.promise, breach.text);
+    let mut rules = PROMISES.iter().map(|promise| (promise.name, promise.rule)).chain(OVER_TWO_TRACES);
+    let rule = rules.find(|(name, _)| *name == breach.promise).map_or("", |(_, rule)| rule);
+    let mut text = format!(
+        "unfair: \"{}\" is broken\n\n  promised: {rule}\n  seen:     {}\n",
+        breach.promise, breach.text
+    );
     if let Some(case) = case {
         let _ = writeln!(text, "  found in: {case}");
     }
@@ -92,7 +108,7 @@ pub fn failure(failure: &Failure, case: Option<Case>, file: Option<&str>) -> Str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::judge;
+    use crate::case::{Extra, judge};
     use crate::colibri::Colibri;
     use crate::property::Breach;
 
@@ -112,10 +128,19 @@ mod tests {
     fn a_failure_tells_all_that_is_needed() {
         let case = Case { seed: 3, number: 4 };
         let workload = case.workload();
-        let trace = judge::<Colibri>(&workload, false).trace;
+        let trace = judge::<Colibri>(&workload, Extra::default()).trace;
         let breach = Breach { promise: "slice", place: 5, text: "it was too long".to_owned() };
-        let text = failure(&Failure { breach, workload, trace }, Some(case), Some("regressions/slice-3-4.json"));
-        for part in ["\"slice\" is broken", "it was too long", "slice lasts at most", "quantum", "→", "--seed 3 --case 4", "--replay regressions/"] {
+        let text =
+            failure(&Failure { breach, workload, trace }, Some(case), Some("regressions/slice-3-4.json"));
+        for part in [
+            "\"slice\" is broken",
+            "it was too long",
+            "slice lasts at most",
+            "quantum",
+            "→",
+            "--seed 3 --case 4",
+            "--replay regressions/",
+        ] {
             assert!(text.contains(part), "{part}:\n{text}");
         }
     }

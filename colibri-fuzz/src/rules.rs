@@ -30,7 +30,7 @@ pub struct Situation {
     pub now: u64,
     /// When the slice ends.
     pub slice_end: u64,
-    /// Something is ready at a level above its own.
+    /// Something of a higher class is ready (guests do not count).
     pub outranked: bool,
 }
 
@@ -43,8 +43,6 @@ pub struct Choice {
     pub own_came: Option<u64>,
     /// That one goes on with a turn that was cut.
     pub own_goes_on: bool,
-    /// The last pick of this level was a guest.
-    pub guest_before: bool,
 }
 
 /// The rules. Every method has a body: the right one.
@@ -81,9 +79,15 @@ pub trait Rules: Default + 'static {
         }
     }
 
-    /// What is charged to the next turn, when a turn ends in which `used` of `quantum` nanoseconds were used.
-    fn carries_over(&self, used: u64, quantum: u64) -> u64 {
-        used.saturating_sub(quantum)
+    /// What is charged to the next turn, when a turn ends in which `used` of `quantum` nanoseconds were used. A guest has
+    /// paid with its waiting: else the debts of tasks that run by promotion only would grow without end.
+    fn carries_over(&self, used: u64, quantum: u64, guest: bool) -> u64 {
+        if guest { 0 } else { used.saturating_sub(quantum) }
+    }
+
+    /// Whether a promotion clears what the task owes.
+    fn promotion_forgives(&self) -> bool {
+        true
     }
 
     /// Whether a slice is over before the next pick.
@@ -96,13 +100,35 @@ pub trait Rules: Default + 'static {
         waited >= upgrade_after
     }
 
-    /// Whether the pick goes to the guest: to whoever came first, but never to two guests in a row, nor before a task
-    /// that goes on with its turn.
+    /// How many tasks rise from one level between two polls at most: a storm of promotions must not hold the thread.
+    fn promotions_at_once(&self) -> usize {
+        64
+    }
+
+    /// Whether the pick must go to a class's own task, if there is any, whatever guests stand above it: after each
+    /// guest it must. So guests take at most every second pick.
+    fn must_be_own(&self, guest_before: bool) -> bool {
+        guest_before
+    }
+
+    /// Whether, at a level that has both, the pick goes to the guest: to whoever came first, but not before a task that
+    /// goes on with its turn.
     fn takes_guest(&self, choice: &Choice) -> bool {
         match choice.own_came {
             None => true,
-            Some(own_came) => !choice.guest_before && !choice.own_goes_on && choice.guest_came < own_came,
+            Some(own_came) => !choice.own_goes_on && choice.guest_came < own_came,
         }
+    }
+
+    /// Whether guests make the running task give way, as their level's own do.
+    fn guests_outrank(&self) -> bool {
+        false
+    }
+
+    /// What a task is charged that ran for `passed` nanoseconds without a look at the clock. A second and more is a
+    /// clock that jumped, or past making good: one turn.
+    fn charges(&self, passed: u64, quantum: u64) -> u64 {
+        if passed >= 1_000_000_000 { quantum } else { passed }
     }
 
     /// Whether a guest goes home after it ran.
@@ -161,6 +187,12 @@ pub trait Rules: Default + 'static {
         true
     }
 
+    /// Whether a task that is awaited runs in its waiter's class, if that is higher: else a middle task could keep a low
+    /// one from running for which a high one waits.
+    fn lifts(&self) -> bool {
+        true
+    }
+
     /// What the host is told: whether something is ready.
     fn tells_of_work(&self, something_is_ready: bool) -> bool {
         something_is_ready
@@ -204,11 +236,11 @@ mod tests {
 
     #[test]
     fn guests_take_turns_with_the_level_s_own() {
-        let choice = Choice { guest_came: 5, own_came: Some(7), own_goes_on: false, guest_before: false };
+        let choice = Choice { guest_came: 5, own_came: Some(7), own_goes_on: false };
         assert!(Right.takes_guest(&choice));
-        assert!(!Right.takes_guest(&Choice { guest_before: true, ..choice }));
+        assert!(Right.must_be_own(true) && !Right.must_be_own(false));
         assert!(!Right.takes_guest(&Choice { own_goes_on: true, ..choice }));
         assert!(!Right.takes_guest(&Choice { own_came: Some(5), ..choice }));
-        assert!(Right.takes_guest(&Choice { own_came: None, guest_before: true, ..choice }));
+        assert!(Right.takes_guest(&Choice { own_came: None, ..choice }));
     }
 }

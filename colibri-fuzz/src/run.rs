@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::case::{Case, judge};
+use crate::case::{AS_THE_MODEL, Case, Extra, REPEATABLE, judge};
 use crate::property::Breach;
 use crate::shrink::shrink;
 use crate::subject::Subject;
@@ -13,8 +13,11 @@ use crate::tally::Tally;
 use crate::trace::Trace;
 use crate::workload::Workload;
 
-/// Simulations that shrinking may take: some seconds at most.
+/// Simulations that shrinking may take: enough for the largest drawn case.
 pub const SHRINK_TRIES: u32 = 4_000;
+
+/// Time that shrinking may take. Few cases need a tenth of it; some simulate for 100 ms.
+pub const SHRINK_TIME: Duration = Duration::from_secs(30);
 
 /// Each so many-th case runs twice, to see that it leaves the same trace.
 const TWICE_EVERY: u64 = 8;
@@ -35,6 +38,8 @@ pub struct Extent {
     pub time: Option<Duration>,
     /// On how many threads.
     pub threads: usize,
+    /// Whether each case is held against the model.
+    pub model: bool,
 }
 
 /// What came of a run.
@@ -52,14 +57,19 @@ pub struct Outcome {
 
 /// Runs cases on a scheduler of kind `S`. `progress` is called now and then with the number of cases done;
 /// `hangs` if one does not come back.
-pub fn run<S: Subject>(extent: Extent, progress: impl Fn(u64) + Sync, hangs: impl Fn(Case) + Sync) -> Outcome {
+pub fn run<S: Subject>(
+    extent: Extent,
+    progress: impl Fn(u64) + Sync,
+    hangs: impl Fn(Case) + Sync,
+) -> Outcome {
     let began = Instant::now();
     let next = AtomicU64::new(0);
     let done = AtomicU64::new(0);
     let over = AtomicBool::new(false);
     let outcome = Mutex::new(Outcome::default());
     // For each thread: its case (plus one) and when that began, in milliseconds of the run.
-    let posts = (0..extent.threads.max(1)).map(|_| (AtomicU64::new(0), AtomicU64::new(0))).collect::<Vec<_>>();
+    let posts =
+        (0..extent.threads.max(1)).map(|_| (AtomicU64::new(0), AtomicU64::new(0))).collect::<Vec<_>>();
     std::thread::scope(|scope| {
         let workers = posts.iter().map(|post| {
             let work = || {
@@ -72,7 +82,13 @@ pub fn run<S: Subject>(extent: Extent, progress: impl Fn(u64) + Sync, hangs: imp
                     let case = Case { seed: extent.seed, number: extent.first + place };
                     post.1.store(began.elapsed().as_millis() as u64, Ordering::Relaxed);
                     post.0.store(case.number + 1, Ordering::Relaxed);
-                    mine.take(case, judge::<S>(&case.workload(), place.is_multiple_of(TWICE_EVERY)));
+                    mine.take(
+                        case,
+                        judge::<S>(
+                            &case.workload(),
+                            Extra { twice: place.is_multiple_of(TWICE_EVERY), model: extent.model },
+                        ),
+                    );
                     post.0.store(0, Ordering::Relaxed);
                     progress(done.fetch_add(1, Ordering::Relaxed) + 1);
                 }
@@ -144,15 +160,16 @@ pub struct Failure {
 
 /// Shrinks a workload that breaks `promise` on a scheduler of kind `S`. `None`: it does not break it.
 pub fn reduce<S: Subject>(workload: &Workload, promise: &str) -> Option<Failure> {
+    let extra = Extra { twice: promise == REPEATABLE, model: promise == AS_THE_MODEL };
     let breaks = |workload: &Workload| {
-        let judged = judge::<S>(workload, true);
+        let judged = judge::<S>(workload, extra);
         judged.breach.is_some_and(|breach| breach.promise == promise)
     };
     if !breaks(workload) {
         return None;
     }
-    let workload = shrink(workload, SHRINK_TRIES, breaks);
-    let judged = judge::<S>(&workload, true);
+    let workload = shrink(workload, SHRINK_TRIES, SHRINK_TIME, breaks);
+    let judged = judge::<S>(&workload, extra);
     judged.breach.map(|breach| Failure { breach, workload, trace: judged.trace })
 }
 
@@ -164,7 +181,7 @@ mod tests {
     #[test]
     fn the_outcome_does_not_depend_on_the_number_of_threads() {
         let run = |threads| {
-            let extent = Extent { seed: 5, first: 0, cases: 120, time: None, threads };
+            let extent = Extent { seed: 5, first: 0, cases: 120, time: None, threads, model: false };
             run::<Colibri>(extent, |_| {}, |_| {})
         };
         let (one, three) = (run(1), run(3));

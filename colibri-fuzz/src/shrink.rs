@@ -1,17 +1,22 @@
 //! Makes a failing workload small: plain data in, plain data out, so that it works on files as well as on drawn
 //! cases. A step is kept if the same promise still breaks.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::span::nanos;
 use crate::workload::{Action, Class, Host, Plan, Settings, Step, Workload};
 
-/// The smallest workload found within `tries` simulations for which `fails` still holds.
+/// The smallest workload found within so many simulations, and so much time, for which `fails` still holds.
 ///
 /// It removes halves, then quarters, … of the tasks, steps and outside events; then makes what is left plainer: the
 /// default settings, a prompt host, fewer rounds, rounder and shorter times.
-pub fn shrink(workload: &Workload, tries: u32, fails: impl Fn(&Workload) -> bool) -> Workload {
-    let mut search = Search { best: workload.clone(), tries, fails };
+pub fn shrink(
+    workload: &Workload,
+    tries: u32,
+    time: Duration,
+    fails: impl Fn(&Workload) -> bool,
+) -> Workload {
+    let mut search = Search { best: workload.clone(), tries, until: Instant::now() + time, fails };
     loop {
         let before = search.best.clone();
         search.remove_tasks();
@@ -26,6 +31,7 @@ pub fn shrink(workload: &Workload, tries: u32, fails: impl Fn(&Workload) -> bool
 struct Search<F> {
     best: Workload,
     tries: u32,
+    until: Instant,
     fails: F,
 }
 
@@ -35,7 +41,7 @@ impl<F: Fn(&Workload) -> bool> Search<F> {
         if self.tries == 0 || candidate == self.best || candidate.tasks.is_empty() {
             return false;
         }
-        self.tries -= 1;
+        self.tries = if Instant::now() < self.until { self.tries - 1 } else { 0 };
         let fails = (self.fails)(&candidate);
         if fails {
             self.best = candidate;
@@ -50,7 +56,11 @@ impl<F: Fn(&Workload) -> bool> Search<F> {
     }
 
     /// Removes runs of a list's entries: as many as possible at once.
-    fn remove_runs(&mut self, length: impl Fn(&Workload) -> usize, remove: impl Fn(&mut Workload, usize, usize)) {
+    fn remove_runs(
+        &mut self,
+        length: impl Fn(&Workload) -> usize,
+        remove: impl Fn(&mut Workload, usize, usize),
+    ) {
         let mut run = length(&self.best).div_ceil(2);
         while run > 0 {
             let mut from = 0;
@@ -66,22 +76,37 @@ impl<F: Fn(&Workload) -> bool> Search<F> {
     }
 
     fn remove_tasks(&mut self) {
-        self.remove_runs(|workload| workload.tasks.len(), |workload, from, to| {
-            *workload = without_tasks(workload, from, to);
-        });
+        self.remove_runs(
+            |workload| workload.tasks.len(),
+            |workload, from, to| {
+                *workload = without_tasks(workload, from, to);
+            },
+        );
     }
 
     fn remove_parts(&mut self) {
-        self.remove_runs(|workload| workload.outside.len(), |workload, from, to| drop(workload.outside.drain(from..to)));
+        self.remove_runs(
+            |workload| workload.outside.len(),
+            |workload, from, to| drop(workload.outside.drain(from..to)),
+        );
         for task in 0..self.best.tasks.len() {
             self.remove_runs(
                 |workload| workload.tasks[task].steps.len(),
                 |workload, from, to| drop(workload.tasks[task].steps.drain(from..to)),
             );
         }
-        self.remove_runs(|workload| workload.host.turns.len(), |workload, from, to| drop(workload.host.turns.drain(from..to)));
-        self.remove_runs(|workload| workload.host.away.len(), |workload, from, to| drop(workload.host.away.drain(from..to)));
-        self.remove_runs(|workload| workload.host.timers.len(), |workload, from, to| drop(workload.host.timers.drain(from..to)));
+        self.remove_runs(
+            |workload| workload.host.turns.len(),
+            |workload, from, to| drop(workload.host.turns.drain(from..to)),
+        );
+        self.remove_runs(
+            |workload| workload.host.away.len(),
+            |workload, from, to| drop(workload.host.away.drain(from..to)),
+        );
+        self.remove_runs(
+            |workload| workload.host.timers.len(),
+            |workload, from, to| drop(workload.host.timers.drain(from..to)),
+        );
     }
 
     fn simplify(&mut self) {
@@ -89,8 +114,13 @@ impl<F: Fn(&Workload) -> bool> Search<F> {
         self.change(|workload| workload.settings = Settings::default());
         for task in 0..self.best.tasks.len() {
             self.change(|workload| workload.tasks[task].rounds = 1);
-            while self.best.tasks[task].rounds > 1 && self.change(|workload| workload.tasks[task].rounds /= 2) {}
-            while self.best.tasks[task].rounds > 1 && self.change(|workload| workload.tasks[task].rounds -= 1) {}
+            while self.best.tasks[task].rounds > 1 && self.change(|workload| workload.tasks[task].rounds /= 2)
+            {
+            }
+            while self.best.tasks[task].rounds > 1 && self.change(|workload| workload.tasks[task].rounds -= 1)
+            {
+            }
+            self.change(|workload| workload.tasks[task].weight = 1);
             self.change(|workload| workload.tasks[task].class = Class::Normal);
             self.change(|workload| workload.tasks[task].arrives = Some(Duration::ZERO));
         }
@@ -109,7 +139,8 @@ impl<F: Fn(&Workload) -> bool> Search<F> {
 /// Plainer lengths to try instead of `span`, the plainest first.
 fn plainer(span: Duration) -> Vec<Duration> {
     let nanos = nanos(span);
-    let mut tries = vec![0, nanos / 1_000_000_000 * 1_000_000_000, nanos / 1_000_000 * 1_000_000, nanos / 1_000 * 1_000];
+    let mut tries =
+        vec![0, nanos / 1_000_000_000 * 1_000_000_000, nanos / 1_000_000 * 1_000_000, nanos / 1_000 * 1_000];
     tries.extend([nanos / 10, nanos / 2, nanos - nanos / 4, nanos.saturating_sub(1_000_000)]);
     tries.retain(|plain| *plain < nanos);
     tries.dedup();
@@ -162,11 +193,14 @@ fn without_tasks(workload: &Workload, from: usize, to: usize) -> Workload {
             .filter_map(|step| match step {
                 Step::Join(of) => renumber(of).map(Step::Join),
                 Step::Do(action) => again(&action).map(Step::Do),
+                Step::WaitDoing(action) => Some(again(&action).map_or(Step::Wait, Step::WaitDoing)),
                 other => Some(other),
             })
             .collect();
     }
-    smaller.outside.retain_mut(|outside| again(&outside.action).map(|action| outside.action = action).is_some());
+    smaller
+        .outside
+        .retain_mut(|outside| again(&outside.action).map(|action| outside.action = action).is_some());
     smaller
 }
 
@@ -181,10 +215,10 @@ mod tests {
             let steps = workload.tasks.iter().flat_map(|plan| &plan.steps);
             steps.into_iter().any(|step| matches!(step, Step::Sleep(span) if nanos(*span) >= 1_000_000))
         };
-        let large = (0..).map(|number| Case { seed: 1, number }.workload()).find(|workload| {
-            workload.size() > 60 && holds(workload)
-        });
-        let small = shrink(&large.unwrap(), 2_000, holds);
+        let large = (0..)
+            .map(|number| Case { seed: 1, number }.workload())
+            .find(|workload| workload.size() > 60 && holds(workload));
+        let small = shrink(&large.unwrap(), 2_000, Duration::from_secs(600), holds);
         assert_eq!(small.size(), 3, "one task, one step:\n{small}");
         let Step::Sleep(span) = small.tasks[0].steps[0] else { panic!("{small}") };
         assert!(nanos(span) < 1_500_000, "{small}");
@@ -192,9 +226,13 @@ mod tests {
 
     #[test]
     fn numbers_move_up_with_their_tasks() {
-        let plan = |steps| Plan { class: Class::Normal, arrives: None, rounds: 1, steps };
+        let plan = |steps| Plan { class: Class::Normal, arrives: None, weight: 1, rounds: 1, steps };
         let workload = Workload {
-            tasks: vec![plan(vec![]), plan(vec![]), plan(vec![Step::Join(2), Step::Join(1), Step::Do(Action::Wake(0))])],
+            tasks: vec![
+                plan(vec![]),
+                plan(vec![]),
+                plan(vec![Step::Join(2), Step::Join(1), Step::Do(Action::Wake(0))]),
+            ],
             ..Workload::default()
         };
         let smaller = without_tasks(&workload, 1, 2);

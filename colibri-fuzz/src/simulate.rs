@@ -3,20 +3,20 @@
 //! Tasks simulate work by moving the clock. What comes from outside comes exactly when it is due, also in the
 //! middle of a task's step: whoever moves the clock carries it out on the way, as another thread would.
 
+mod task;
+
 use std::cell::{Cell, RefCell};
-use std::future::{Future, poll_fn};
-use std::panic::resume_unwind;
-use std::pin::pin;
 use std::rc::Rc;
 use std::task::Waker;
 use std::time::Duration;
 
 use colibri_core::ManualClock;
 
+use self::task::{Alive, life};
 use crate::span::nanos;
-use crate::subject::{Subject, Turn};
+use crate::subject::{Spec, Subject, Turn};
 use crate::trace::{HOST, Recorder, Trace, What};
-use crate::workload::{Action, Number, Punctuality, Step, Workload};
+use crate::workload::{Action, Number, Plan, Punctuality, Step, Workload};
 
 /// A case is cut short after so many polls and passed checkpoints: ten times what the largest drawn case takes.
 pub const MOST_STEPS: u64 = 2_000_000;
@@ -28,7 +28,7 @@ const MOST_EMPTY_TURNS: u32 = 10_000;
 /// Runs `workload` on a scheduler of kind `S`.
 pub fn simulate<S: Subject>(workload: &Workload) -> Trace {
     let clock = ManualClock::new();
-    let recorder = Recorder::new(workload.tasks.len());
+    let recorder = Recorder::new(workload.tasks.iter().map(|plan| plan.weight));
     let world = Rc::new(World {
         subject: S::new(&workload.settings, &clock, &recorder),
         clock,
@@ -60,7 +60,9 @@ fn script(workload: &Workload) -> Vec<(u64, Action)> {
 /// Whether tasks must keep a waker for those who wake them without a reason.
 fn may_nudge(workload: &Workload) -> bool {
     let steps = workload.tasks.iter().flat_map(|plan| &plan.steps);
-    steps.into_iter().any(|step| matches!(step, Step::Do(Action::Nudge(_))))
+    steps
+        .into_iter()
+        .any(|step| matches!(step, Step::Do(Action::Nudge(_)) | Step::WaitDoing(Action::Nudge(_))))
         || workload.outside.iter().any(|outside| matches!(outside.action, Action::Nudge(_)))
 }
 
@@ -85,6 +87,8 @@ struct Post<S: Subject> {
     spawned: Cell<bool>,
     /// Somebody waits for its end already.
     claimed: Cell<bool>,
+    /// Whose end it waits for.
+    joins: Cell<Option<u32>>,
     /// Wakes that are meant for it and have not let it go on yet.
     mail: Cell<u32>,
     /// Its waker while it waits for one.
@@ -101,6 +105,7 @@ impl<S: Subject> Default for Post<S> {
             handle: RefCell::default(),
             spawned: Cell::default(),
             claimed: Cell::default(),
+            joins: Cell::default(),
             mail: Cell::default(),
             waiting: RefCell::default(),
             last: RefCell::default(),
@@ -163,6 +168,7 @@ impl<S: Subject> World<S> {
     /// Shuts down, and lets go of all handles.
     fn end(&self) {
         self.note(HOST, What::ShutDown);
+        self.recorder.stop_decisions();
         self.subject.shutdown();
         for post in &self.posts {
             // Taken out first: a drop may look at its neighbours.
@@ -265,172 +271,12 @@ impl<S: Subject> World<S> {
     fn spawn(self: &Rc<Self>, number: Number) {
         let (task, post) = self.post(number);
         if !post.spawned.replace(true) && !self.is_cut_short() {
-            let class = self.workload.tasks[task as usize].class;
+            let Plan { class, weight, .. } = self.workload.tasks[task as usize];
+            let spec = Spec { number: task, class, weight: weight.max(1) };
             self.note(task, What::Spawned(class));
             let future = life(Alive { world: self.clone(), task });
-            let handle = self.subject.spawn(task, class, future);
+            let handle = self.subject.spawn(spec, future);
             *post.handle.borrow_mut() = Some(handle);
         }
-    }
-}
-
-/// A task's presence in the world; it notes when its future is dropped.
-struct Alive<S: Subject> {
-    world: Rc<World<S>>,
-    task: u32,
-}
-
-impl<S: Subject> Drop for Alive<S> {
-    fn drop(&mut self) {
-        self.world.note(self.task, What::Dropped);
-    }
-}
-
-/// A task: its steps, with each poll noted.
-async fn life<S: Subject>(alive: Alive<S>) {
-    let mut steps = pin!(steps(&alive));
-    poll_fn(|context| {
-        let poll = Polling::begin(&alive);
-        if alive.world.is_cut_short() {
-            return poll.end(std::task::Poll::Ready(()));
-        }
-        if alive.world.nudges {
-            *alive.world.posts[alive.task as usize].last.borrow_mut() = Some(context.waker().clone());
-        }
-        let done = steps.as_mut().poll(context);
-        poll.end(done)
-    })
-    .await;
-}
-
-/// One poll of one task. Dropping it ends the poll, so that a panic does too.
-struct Polling<'a, S: Subject> {
-    alive: &'a Alive<S>,
-    outer: Option<u32>,
-}
-
-impl<'a, S: Subject> Polling<'a, S> {
-    fn begin(alive: &'a Alive<S>) -> Self {
-        let Alive { world, task } = alive;
-        world.steps.set(world.steps.get() + 1);
-        let outer = world.running.replace(Some(*task));
-        world.posts[*task as usize].gap.set(0);
-        if !S::OBSERVED {
-            world.note(*task, What::Started(world.workload.tasks[*task as usize].class));
-        }
-        if outer.is_some() || world.recorder.running() != Some(*task) {
-            world.note(*task, What::Impostor);
-        }
-        Polling { alive, outer }
-    }
-
-    fn end(self, poll: std::task::Poll<()>) -> std::task::Poll<()> {
-        if !S::OBSERVED {
-            self.alive.world.note(self.alive.task, if poll.is_ready() { What::Finished } else { What::Suspended });
-        }
-        poll
-    }
-}
-
-impl<S: Subject> Drop for Polling<'_, S> {
-    fn drop(&mut self) {
-        self.alive.world.running.set(self.outer);
-    }
-}
-
-async fn steps<S: Subject>(alive: &Alive<S>) {
-    let plan = &alive.world.workload.tasks[alive.task as usize];
-    for _ in 0..plan.rounds {
-        for step in &plan.steps {
-            alive.step(step).await;
-        }
-    }
-}
-
-// What a task does.
-impl<S: Subject> Alive<S> {
-    fn post(&self) -> &Post<S> {
-        &self.world.posts[self.task as usize]
-    }
-
-    fn note(&self, what: What) {
-        self.world.note(self.task, what);
-    }
-
-    async fn step(&self, step: &Step) {
-        let world = &self.world;
-        match step {
-            Step::Work { total, gap } => self.work(nanos(*total), nanos(*gap).max(1)).await,
-            Step::Hold(total) => self.compute(nanos(*total)),
-            Step::Yield => world.subject.yield_now().await,
-            Step::Sleep(span) => {
-                self.note(What::Sleeps(world.now().saturating_add(nanos(*span))));
-                world.subject.sleep(*span).await;
-                self.note(What::Slept);
-            }
-            Step::Wait => self.wait().await,
-            Step::Join(of) => self.join(*of).await,
-            Step::Do(action) => world.act(*action),
-            Step::Panic => {
-                self.note(What::Panics);
-                // No message on the terminal: resuming does not call the panic hook.
-                resume_unwind(Box::new("a planned panic"))
-            }
-        }
-    }
-
-    async fn work(&self, mut left: u64, gap: u64) {
-        loop {
-            let piece = left.min(gap);
-            self.compute(piece);
-            left -= piece;
-            self.world.steps.set(self.world.steps.get() + 1);
-            self.world.subject.checkpoint().await;
-            self.post().gap.set(0);
-            if left == 0 || self.world.is_cut_short() {
-                return;
-            }
-        }
-    }
-
-    fn compute(&self, span: u64) {
-        self.world.advance(span);
-        let gap = &self.post().gap;
-        gap.set(gap.get() + span);
-        self.world.recorder.gap(self.task, gap.get());
-    }
-
-    async fn wait(&self) {
-        let post = self.post();
-        self.note(What::Waits);
-        poll_fn(|context| match post.mail.get().checked_sub(1) {
-            Some(rest) => {
-                post.mail.set(rest);
-                std::task::Poll::Ready(())
-            }
-            None => {
-                // The old one is dropped after the borrow: that may run foreign code.
-                let old = post.waiting.borrow_mut().replace(context.waker().clone());
-                drop(old);
-                std::task::Poll::Pending
-            }
-        })
-        .await;
-        self.note(What::Received);
-    }
-
-    async fn join(&self, of: Number) {
-        let (other, post) = self.world.post(of);
-        // Nobody joins itself, and a handle can be awaited by one only.
-        if other == self.task || post.handle.borrow().is_none() || post.claimed.replace(true) {
-            return;
-        }
-        self.note(What::Joins(other));
-        poll_fn(|context| match post.handle.borrow_mut().as_mut() {
-            Some(handle) => self.world.subject.poll_join(handle, context),
-            None => std::task::Poll::Ready(()),
-        })
-        .await;
-        self.note(What::Joined(other));
     }
 }

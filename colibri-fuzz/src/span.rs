@@ -21,7 +21,7 @@ pub fn to_text(span: Duration) -> String {
         return "0s".to_owned();
     }
     // Hours and minutes are read but not written: "1800s" compares better with "4500ms" than "30min" does.
-    let (unit, size) = UNITS[2..].iter().find(|(_, size)| nanos % size == 0).unwrap_or(&UNITS[5]);
+    let (unit, size) = UNITS[2..].iter().find(|(_, size)| nanos.is_multiple_of(*size)).unwrap_or(&UNITS[5]);
     format!("{}{unit}", nanos / size)
 }
 
@@ -39,7 +39,11 @@ pub fn from_text(text: &str) -> Result<Duration, String> {
         "m" => "min",
         other => other,
     };
-    let wrong = || format!("\"{text}\" is no length of time: write a number and one of h, min, s, ms, us, ns, such as 90s");
+    let wrong = || {
+        format!(
+            "\"{text}\" is no length of time: write a number and one of h, min, s, ms, us, ns, such as 90s"
+        )
+    };
     let size = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, size)| *size).ok_or_else(wrong)?;
     let seconds = |nanos: f64| (nanos.is_finite() && (0.0..1e18).contains(&nanos)).then_some(nanos as u64);
     // Whole numbers take the exact road; only fractions go through floating point.
@@ -65,7 +69,13 @@ pub(crate) fn short(nanos: u64) -> String {
         _ => ("s", 1e9),
     };
     let value = nanos as f64 / size;
-    let digits = if value >= 99.95 { 0 } else if value >= 9.995 { 1 } else { 2 };
+    let digits = if value >= 99.95 {
+        0
+    } else if value >= 9.995 {
+        1
+    } else {
+        2
+    };
     format!("{value:.digits$} {unit}")
 }
 
@@ -97,7 +107,10 @@ mod tests {
     #[test]
     fn nonsense_is_refused_with_the_units_named() {
         for text in ["", "7", "ms", "-1s", "1 fortnight", "1e30h", "NaNs"] {
-            assert!(from_text(text).is_err_and(|message| message.contains("h, min, s, ms, us, ns")), "{text}");
+            assert!(
+                from_text(text).is_err_and(|message| message.contains("h, min, s, ms, us, ns")),
+                "{text}"
+            );
         }
     }
 

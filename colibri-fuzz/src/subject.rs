@@ -25,8 +25,8 @@ pub trait Subject: Clone + 'static {
     /// Makes one, on this clock.
     fn new(settings: &Settings, clock: &ManualClock, recorder: &Recorder) -> Self;
 
-    /// Spawns `future` as the task `number`.
-    fn spawn<F>(&self, number: u32, class: Class, future: F) -> Self::Task
+    /// Spawns `future` as this task.
+    fn spawn<F>(&self, spec: Spec, future: F) -> Self::Task
     where
         F: Future<Output = ()> + 'static;
 
@@ -62,6 +62,18 @@ pub trait Subject: Clone + 'static {
 
     /// Drops every task.
     fn shutdown(&self);
+}
+
+/// The task that is spawned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Spec {
+    /// Its number in the workload.
+    pub number: u32,
+    /// Its class.
+    pub class: Class,
+    /// How many quanta its turn lasts: at least 1.
+    pub weight: u32,
 }
 
 /// What a turn came to.

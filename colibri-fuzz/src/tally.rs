@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 
 use crate::ledger::Ledger;
-use crate::trace::{Trace, What};
+use crate::trace::{Event, Trace, What, Why};
 use crate::workload::Class;
 
 /// A case counts as a feasible load if the thread was busy at most this part of the time.
@@ -28,13 +28,43 @@ pub struct Tally {
     pub virtual_nanos: u128,
     /// From ready to running, in nanoseconds, by class, at feasible load.
     pub waits: [Histogram<u64>; 3],
+    /// How often things happened that promises are about, in the order of [`KINDS`]. A promise that was never put to
+    /// the test is not kept.
+    pub happened: [u64; KINDS.len()],
 }
+
+/// Things that promises are about.
+pub const KINDS: [&str; 16] = [
+    "spawns",
+    "wakes",
+    "own yields",
+    "quanta used up",
+    "cuts by the slice",
+    "cuts by a higher class",
+    "cuts by the host",
+    "promotions",
+    "runs as a guest",
+    "lifted by a waiter",
+    "sleeps",
+    "joins",
+    "pauses",
+    "cancels",
+    "panics",
+    "class changes",
+];
 
 impl Default for Tally {
     fn default() -> Self {
         // Three digits: a tenth of a percent, finer than any target.
         let empty = || Histogram::new_with_max(LONGEST_WAIT_NANOS, 3).expect("an hour in nanoseconds fits");
-        Tally { cases: 0, feasible: 0, dispatches: 0, virtual_nanos: 0, waits: [empty(), empty(), empty()] }
+        Tally {
+            cases: 0,
+            feasible: 0,
+            dispatches: 0,
+            virtual_nanos: 0,
+            waits: [empty(), empty(), empty()],
+            happened: [0; KINDS.len()],
+        }
     }
 }
 
@@ -45,9 +75,25 @@ impl Tally {
         self.dispatches += trace.dispatches();
         let end = trace.events.last().map_or(0, |event| event.at);
         self.virtual_nanos += u128::from(end);
-        if is_feasible(trace, end) {
-            self.feasible += 1;
-            self.add_waits(trace);
+        let feasible = is_feasible(trace, end);
+        self.feasible += u64::from(feasible);
+        let mut ledger = Ledger::new(trace);
+        let mut arrived = vec![false; trace.tasks.len()];
+        for event in &trace.events {
+            if let Some(kind) = kind(event, &ledger) {
+                self.happened[kind] += 1;
+            }
+            match event.what {
+                What::Spawned(_) | What::Woken => arrived[event.task as usize] = feasible,
+                // Only the first run after an arrival: going round the queue is no wait of the user's.
+                What::Started(_) if std::mem::take(&mut arrived[event.task as usize]) => {
+                    let entry = ledger.task(event.task);
+                    self.waits[entry.class as usize].saturating_record(event.at - entry.since);
+                }
+                _ => {}
+            }
+            ledger.apply(event);
+            self.happened[9] += u64::from(matches!(event.what, What::Joins(_)) && !ledger.moved.is_empty());
         }
     }
 
@@ -61,24 +107,32 @@ impl Tally {
             // Both were made with the same limits.
             let _ = self.waits[class as usize].add(&other.waits[class as usize]);
         }
-    }
-
-    fn add_waits(&mut self, trace: &Trace) {
-        let mut ledger = Ledger::new(trace);
-        let mut arrived = vec![false; trace.tasks.len()];
-        for event in &trace.events {
-            match event.what {
-                What::Spawned(_) | What::Woken => arrived[event.task as usize] = true,
-                // Only the first run after an arrival: going round the queue is no wait of the user's.
-                What::Started(_) if std::mem::take(&mut arrived[event.task as usize]) => {
-                    let entry = ledger.task(event.task);
-                    self.waits[entry.class as usize].saturating_record(event.at - entry.since);
-                }
-                _ => {}
-            }
-            ledger.apply(event);
+        for (mine, theirs) in self.happened.iter_mut().zip(other.happened) {
+            *mine += theirs;
         }
     }
+}
+
+/// Which of [`KINDS`] an event is.
+fn kind(event: &Event, ledger: &Ledger) -> Option<usize> {
+    Some(match event.what {
+        What::Spawned(_) => 0,
+        What::Woken => 1,
+        What::Yielded(Why::Own) => 2,
+        What::Yielded(Why::Quantum) => 3,
+        What::Yielded(Why::Slice) => 4,
+        What::Yielded(Why::Preempted) => 5,
+        What::Yielded(Why::Host) => 6,
+        What::Promoted(_) => 7,
+        What::Started(_) if !ledger.task(event.task).is_at_home() => 8,
+        What::Sleeps(_) => 10,
+        What::Joins(_) => 11,
+        What::PauseCalled => 12,
+        What::CancelCalled => 13,
+        What::Panicked => 14,
+        What::Moved(_) => 15,
+        _ => return None,
+    })
 }
 
 /// Whether the thread had time to spare, and the host was always there when work was.
@@ -106,8 +160,21 @@ mod tests {
     use crate::simulate::simulate;
 
     #[test]
+    fn all_that_promises_are_about_happens_in_a_tenth_of_the_quick_run() {
+        let mut tally = Tally::default();
+        for number in 0..2_000 {
+            tally.add(&simulate::<Colibri>(&Case { seed: 1, number }.workload()));
+        }
+        for (kind, times) in KINDS.iter().zip(tally.happened) {
+            assert!(times >= 50, "{kind}: {times} times in 2000 cases");
+        }
+    }
+
+    #[test]
     fn adds_up_and_merges() {
-        let traces = (0..60).map(|number| simulate::<Colibri>(&Case { seed: 1, number }.workload())).collect::<Vec<_>>();
+        let traces = (0..60)
+            .map(|number| simulate::<Colibri>(&Case { seed: 1, number }.workload()))
+            .collect::<Vec<_>>();
         let mut whole = Tally::default();
         traces.iter().for_each(|trace| whole.add(trace));
         let (mut one, mut other) = (Tally::default(), Tally::default());
@@ -116,6 +183,7 @@ mod tests {
         one.merge(&other);
         assert_eq!((one.cases, one.feasible, one.dispatches), (60, whole.feasible, whole.dispatches));
         assert_eq!(one.waits, whole.waits);
+        assert_eq!(one.happened, whole.happened);
         assert!(whole.feasible > 0, "some of 60 cases leave the thread time to spare");
     }
 }

@@ -124,10 +124,19 @@ pub struct Trace {
 }
 
 /// What is known of a task when a case is over.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
     /// The longest it ran without a checkpoint, in nanoseconds: measured, not planned.
     pub longest_gap: u64,
+    /// How many quanta its turn lasts: at least 1.
+    pub weight: u32,
+}
+
+impl Facts {
+    /// How long the task's turn lasts: q times its weight, in nanoseconds.
+    pub(crate) fn turn(&self, quantum: u64) -> u64 {
+        quantum.max(1).saturating_mul(u64::from(self.weight))
+    }
 }
 
 impl Trace {
@@ -172,6 +181,25 @@ impl fmt::Display for Event {
             task => write!(f, "#{task:<4} ")?,
         }
         self.what.fmt(f)
+    }
+}
+
+impl What {
+    /// Whether it is a decision of the scheduler: who becomes ready, runs, stops, rises, ends; what the host is told.
+    pub(crate) fn is_decision(self) -> bool {
+        matches!(
+            self,
+            What::Woken
+                | What::Started(_)
+                | What::Yielded(_)
+                | What::Suspended
+                | What::Finished
+                | What::Panicked
+                | What::Cancelled
+                | What::Promoted(_)
+                | What::SliceStarted(_)
+                | What::SliceEnded { .. }
+        )
     }
 }
 
@@ -230,10 +258,15 @@ struct Tape {
     tasks: Vec<Facts>,
     /// Whom the scheduler said it polls.
     running: Option<u32>,
+    /// It is being shut down: how it tells of that is its own affair.
+    closed: bool,
 }
 
 impl Tape {
     fn write(&mut self, event: Event, by_time: bool) {
+        if self.closed && event.what.is_decision() {
+            return;
+        }
         match event.what {
             What::Started(_) => self.running = Some(event.task),
             What::Yielded(_) | What::Suspended | What::Finished | What::Panicked => self.running = None,
@@ -251,10 +284,11 @@ impl Tape {
 }
 
 impl Recorder {
-    /// An empty recorder for so many tasks.
-    pub fn new(tasks: usize) -> Self {
+    /// An empty recorder for tasks of these weights.
+    pub fn new(weights: impl Iterator<Item = u32>) -> Self {
         let recorder = Recorder::default();
-        recorder.0.borrow_mut().tasks.resize(tasks, Facts::default());
+        let facts = weights.map(|weight| Facts { longest_gap: 0, weight: weight.max(1) });
+        recorder.0.borrow_mut().tasks.extend(facts);
         recorder
     }
 
@@ -268,6 +302,11 @@ impl Recorder {
     #[inline]
     pub fn insert(&self, at: u64, task: u32, what: What) {
         self.0.borrow_mut().write(Event { at, task, what }, true);
+    }
+
+    /// From here on nothing is a decision: the scheduler is being shut down.
+    pub(crate) fn stop_decisions(&self) {
+        self.0.borrow_mut().closed = true;
     }
 
     /// Whom the scheduler said it polls now.
@@ -305,7 +344,7 @@ mod tests {
 
     #[test]
     fn a_timeline_marks_the_place() {
-        let recorder = Recorder::new(1);
+        let recorder = Recorder::new([1].into_iter());
         for at in 0..20 {
             recorder.note(at * 1_500_000, 0, What::Woken);
         }

@@ -108,6 +108,9 @@ pub struct Plan {
     /// When it is spawned from outside; absent: only another task's [`Action::Spawn`] brings it.
     #[serde(default, with = "maybe", skip_serializing_if = "Option::is_none")]
     pub arrives: Option<Duration>,
+    /// How many quanta its turn lasts.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub weight: u32,
     /// How often it goes through its steps.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub rounds: u32,
@@ -136,6 +139,9 @@ pub enum Step {
     Sleep(#[serde(with = "span")] Duration),
     /// Waits for a [`Action::Wake`] that is meant for it; those that came before count.
     Wait,
+    /// The same, and does something between the moment at which it can be woken and the end of its poll. A wake that
+    /// comes of that meets the task while it runs.
+    WaitDoing(Action),
     /// Waits for the end of another task, if that exists and nobody else waits for it.
     Join(Number),
     /// Acts on another task, or on itself.
@@ -198,7 +204,8 @@ impl fmt::Display for Workload {
         let Settings { slice, quantum, upgrade_after } = &self.settings;
         let [slice, quantum, upgrade] = [slice, quantum, upgrade_after].map(|span| to_text(*span));
         writeln!(f, "slice {slice}, quantum {quantum}, upgrade after {upgrade}")?;
-        let list = |spans: &[Duration]| spans.iter().map(|span| to_text(*span)).collect::<Vec<_>>().join(", ");
+        let list =
+            |spans: &[Duration]| spans.iter().map(|span| to_text(*span)).collect::<Vec<_>>().join(", ");
         if !self.host.turns.is_empty() {
             writeln!(f, "the host's turns: {}", list(&self.host.turns))?;
         }
@@ -221,6 +228,9 @@ impl fmt::Display for Workload {
             let class = format!("{:?}", plan.class).to_lowercase();
             let arrives = plan.arrives.map_or("if spawned".to_owned(), |at| format!("at {}", to_text(at)));
             write!(f, "#{number:<3} {class:<9} {arrives:<10} ")?;
+            if plan.weight != 1 {
+                write!(f, "weight {}, ", plan.weight)?;
+            }
             if plan.rounds != 1 {
                 write!(f, "{} times: ", plan.rounds)?;
             }
@@ -243,6 +253,7 @@ impl fmt::Display for Step {
             Step::Yield => write!(f, "yield"),
             Step::Sleep(span) => write!(f, "sleep {}", to_text(*span)),
             Step::Wait => write!(f, "wait"),
+            Step::WaitDoing(action) => write!(f, "wait ({action})"),
             Step::Join(of) => write!(f, "join #{of}"),
             Step::Do(action) => write!(f, "{action}"),
             Step::Panic => write!(f, "panic"),
@@ -324,6 +335,7 @@ mod tests {
                 Plan {
                     class: Class::Idle,
                     arrives: Some(ms(3)),
+                    weight: 3,
                     rounds: 2,
                     steps: vec![
                         Step::Work { total: ms(5), gap: Duration::from_micros(50) },
@@ -331,7 +343,13 @@ mod tests {
                         Step::Sleep(ms(1)),
                     ],
                 },
-                Plan { class: Class::Normal, arrives: None, rounds: 1, steps: vec![Step::Wait, Step::Panic] },
+                Plan {
+                    class: Class::Normal,
+                    arrives: None,
+                    weight: 1,
+                    rounds: 1,
+                    steps: vec![Step::Wait, Step::Panic],
+                },
             ],
             outside: vec![Outside { at: ms(4), action: Action::RequestYield }],
             ..Workload::default()
@@ -349,7 +367,7 @@ mod tests {
         let short = r#"{"tasks": [{"class": "idle", "arrives": "0s", "steps": ["yield", {"hold": "3ms"}]}]}"#;
         let workload = serde_json::from_str::<Workload>(short).unwrap();
         assert_eq!(workload.settings, Settings::default());
-        assert_eq!(workload.tasks[0].rounds, 1);
+        assert_eq!((workload.tasks[0].rounds, workload.tasks[0].weight), (1, 1));
     }
 
     #[test]
@@ -360,7 +378,12 @@ mod tests {
     #[test]
     fn prints_as_sentences() {
         let text = example().to_string();
-        assert!(text.contains("#0   idle      at 3ms     2 times: work 5ms by 50us, move #1 to normal, sleep 1ms"), "{text}");
+        assert!(
+            text.contains(
+                "#0   idle      at 3ms     weight 3, 2 times: work 5ms by 50us, move #1 to normal, sleep 1ms"
+            ),
+            "{text}"
+        );
         assert!(text.contains("outside        at 4ms     request a yield"), "{text}");
     }
 }

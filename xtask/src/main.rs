@@ -1,4 +1,4 @@
-//! The commands of the workspace: `cargo xtask bench`, `fairness`, `test`, `ci`.
+//! The commands of the workspace: `cargo xtask bench`, `fairness`, `fuzz-macro`, `test`, `ci`.
 //!
 //! It starts the other programs with cargo and never links them, so that it is built in seconds.
 
@@ -6,6 +6,7 @@ mod bench;
 mod cargo;
 mod ci;
 mod fairness;
+mod fuzz_macro;
 mod step;
 mod test;
 
@@ -43,6 +44,13 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
+    /// Compares generated functions with and without `#[cooperative]` (`cargo xtask fuzz-macro --help` has the options)
+    #[command(disable_help_flag = true)]
+    FuzzMacro {
+        /// Handed to fuzz-macro as they are
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
     /// Everything a contributor must see pass: format, lints, docs, a quick fairness run, all tests
     Test,
     /// What runs before a change is accepted: `test` and more
@@ -53,6 +61,7 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Bench { arguments } => bench::run(&arguments),
         Command::Fairness { arguments } => fairness::run(&arguments),
+        Command::FuzzMacro { arguments } => fuzz_macro::run(&arguments),
         Command::Test => test::run(),
         Command::Ci => ci::run(),
     }
@@ -76,5 +85,8 @@ mod tests {
         let cli = Cli::parse_from(["cargo xtask", "fairness", "--seed", "1"]);
         let Command::Fairness { arguments } = cli.command else { panic!("{cli:?}") };
         assert_eq!(arguments, ["--seed", "1"]);
+        let cli = Cli::parse_from(["cargo xtask", "fuzz-macro", "--functions", "60"]);
+        let Command::FuzzMacro { arguments } = cli.command else { panic!("{cli:?}") };
+        assert_eq!(arguments, ["--functions", "60"]);
     }
 }

@@ -26,8 +26,8 @@ impl Step {
     }
 
     /// With an environment variable.
-    pub(crate) const fn with(self, name: &'static str, value: &'static str) -> Self {
-        Self { environment: Some((name, value)), ..self }
+    pub(crate) const fn with(self, variable: (&'static str, &'static str)) -> Self {
+        Self { environment: Some(variable), ..self }
     }
 
     /// With a rustup component that has to be there.
@@ -127,7 +127,7 @@ mod tests {
 
     const STEPS: [Step; 3] = [
         Step::new("one", &["check"]),
-        Step::new("two", &["doc", "--no-deps"]).with("RUSTDOCFLAGS", "-D warnings"),
+        Step::new("two", &["doc", "--no-deps"]).with(("RUSTDOCFLAGS", "-D warnings")),
         Step::new("three", &["test"]),
     ];
     const SECOND: Duration = Duration::from_secs(1);

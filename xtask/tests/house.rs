@@ -132,13 +132,13 @@ fn named_paths(page: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A path may be told from the workspace's folder, from a member's, or from a member's sources.
+/// A path may be told from the workspace's folder, from a member's, or as the end of a source file's.
 fn exists(path: &str) -> bool {
-    let member =
-        |package: &Value| PathBuf::from(text(&package["manifest_path"])).parent().map(Path::to_owned);
-    let members: Vec<PathBuf> = packages().values().filter_map(member).collect();
-    let mut places = members.iter().flat_map(|member| [member.join(path), member.join("src").join(path)]);
-    root().join(path).exists() || places.any(|place| place.exists())
+    let members = packages();
+    let mut folders = members.values().map(|package| PathBuf::from(text(&package["manifest_path"])));
+    root().join(path).exists()
+        || folders.any(|manifest| manifest.with_file_name(path).exists())
+        || sources().iter().any(|source| source.ends_with(path))
 }
 
 #[test]

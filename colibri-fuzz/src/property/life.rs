@@ -16,12 +16,18 @@ pub fn one_at_a_time(trace: &Trace) -> Result<(), Breach> {
         match event.what {
             What::Started(_) => {
                 if let Some(other) = ledger.running {
-                    return Err(Breach::new(place, format!("#{task} begins to run while #{other} still does")));
+                    return Err(Breach::new(
+                        place,
+                        format!("#{task} begins to run while #{other} still does"),
+                    ));
                 }
             }
             What::Impostor => {
                 let named = ledger.running.map_or("nobody".to_owned(), |other| format!("#{other}"));
-                return Err(Breach::new(place, format!("#{task} is being polled; the scheduler named {named}")));
+                return Err(Breach::new(
+                    place,
+                    format!("#{task} is being polled; the scheduler named {named}"),
+                ));
             }
             What::Yielded(_) | What::Suspended if ledger.running != Some(task) => {
                 return Err(Breach::new(place, format!("a poll of #{task} ends that had not begun")));
@@ -71,13 +77,19 @@ pub fn no_needless_poll(trace: &Trace) -> Result<(), Breach> {
             let state = ledger.task(task).state;
             match event.what {
                 What::Started(_) if state == State::Waiting => {
-                    return Err(Breach::new(place, format!("#{task} is polled, though nothing has woken it")));
+                    return Err(Breach::new(
+                        place,
+                        format!("#{task} is polled, though nothing has woken it"),
+                    ));
                 }
                 What::Started(_) if state == State::Unborn => {
                     return Err(Breach::new(place, format!("#{task} is polled before it was spawned")));
                 }
                 What::Woken if state == State::Ready && !resumed[task as usize] => {
-                    return Err(Breach::new(place, format!("#{task} becomes ready though it was: it is queued twice")));
+                    return Err(Breach::new(
+                        place,
+                        format!("#{task} becomes ready though it was: it is queued twice"),
+                    ));
                 }
                 What::ResumeCalled => resumed[task as usize] = ledger.task(task).paused,
                 What::Started(_) | What::Woken => resumed[task as usize] = false,
@@ -103,7 +115,10 @@ pub fn cancelled_never_runs(trace: &Trace) -> Result<(), Breach> {
     for (place, event) in trace.events.iter().enumerate() {
         let task = event.task;
         if let (What::Started(_) | What::SliceEnded { .. }, Some(late)) = (event.what, doomed.first()) {
-            return Err(Breach::new(place, format!("#{late} was cancelled while it ran; its future is still there")));
+            return Err(Breach::new(
+                place,
+                format!("#{late} was cancelled while it ran; its future is still there"),
+            ));
         }
         match event.what {
             What::Started(_) if ledger.task(task).state == State::Ended => {
@@ -113,13 +128,18 @@ pub fn cancelled_never_runs(trace: &Trace) -> Result<(), Breach> {
                 dropped[task as usize] = true;
                 doomed.retain(|other| *other != task);
             }
-            What::CancelCalled if ledger.task(task).state == State::Running && !dropped[task as usize] => {
-                if !doomed.contains(&task) {
-                    doomed.push(task);
-                }
+            What::CancelCalled
+                if ledger.task(task).state == State::Running
+                    && !dropped[task as usize]
+                    && !doomed.contains(&task) =>
+            {
+                doomed.push(task);
             }
             What::CancelReturned if ledger.task(task).state != State::Running && !dropped[task as usize] => {
-                return Err(Breach::new(place, format!("cancel of #{task} returns and its future is still there")));
+                return Err(Breach::new(
+                    place,
+                    format!("cancel of #{task} returns and its future is still there"),
+                ));
             }
             _ => {}
         }
@@ -162,7 +182,8 @@ pub fn dropped_once(trace: &Trace) -> Result<(), Breach> {
                 return Err(Breach::new(place, format!("#{} is dropped twice", event.task)));
             }
             What::Joined(of) if !dropped[of as usize] => {
-                let text = format!("#{} is told of the end of #{of}, whose future is still there", event.task);
+                let text =
+                    format!("#{} is told of the end of #{of}, whose future is still there", event.task);
                 return Err(Breach::new(place, text));
             }
             _ => {}
@@ -207,8 +228,11 @@ pub fn no_lost_task(trace: &Trace) -> Result<(), Breach> {
     let mut mail = vec![0i64; trace.tasks.len()];
     let mut last = vec![0; trace.tasks.len()];
     for (place, event) in trace.events.iter().enumerate() {
-        if event.what == What::ShutDown {
-            break;
+        match event.what {
+            What::ShutDown => break,
+            // There was no end: that is another promise's matter.
+            What::CutShort => return Ok(()),
+            _ => {}
         }
         if event.task != HOST {
             let task = event.task as usize;
@@ -232,14 +256,18 @@ pub fn no_lost_task(trace: &Trace) -> Result<(), Breach> {
             _ if entry.paused => continue,
             (State::Ready, _) => "is ready and was never run again: the task is lost".to_owned(),
             (State::Running, _) => "never came back from its poll".to_owned(),
-            (State::Waiting, Awaits::Mail) if mail[number] > 0 => "was sent a wake and still waits: the wake is lost".to_owned(),
+            (State::Waiting, Awaits::Mail) if mail[number] > 0 => {
+                "was sent a wake and still waits: the wake is lost".to_owned()
+            }
             (State::Waiting, Awaits::Time(until)) => {
                 format!("sleeps until {:.6} ms and was never woken: the timer is lost", until as f64 / 1e6)
             }
             (State::Waiting, Awaits::EndOf(of)) if ledger.task(of).state == State::Ended => {
                 format!("still waits for the end of #{of}, which has ended: the join is lost")
             }
-            (State::Waiting, Awaits::Nothing) => "suspended and waits for nothing: its own yield is lost".to_owned(),
+            (State::Waiting, Awaits::Nothing) => {
+                "suspended and waits for nothing: its own yield is lost".to_owned()
+            }
             (State::Waiting, _) => continue,
         };
         return Err(Breach::new(last[number], format!("#{number} {lost}")));
@@ -265,7 +293,10 @@ mod tests {
 
     #[test]
     fn a_panic_that_nobody_planned_is_seen() {
-        assert_eq!(no_stray_panic(&trace(&[(0, 0, SPAWN), (0, 0, What::Panics), (0, 0, What::Panicked)])), Ok(()));
+        assert_eq!(
+            no_stray_panic(&trace(&[(0, 0, SPAWN), (0, 0, What::Panics), (0, 0, What::Panicked)])),
+            Ok(())
+        );
         assert!(no_stray_panic(&trace(&[(0, 0, SPAWN), (0, 0, What::Panicked)])).is_err());
     }
 
@@ -277,7 +308,8 @@ mod tests {
         assert!(then(&[(3, 0, RUN)]).is_err());
         assert!(then(&[(2, 0, What::Woken), (2, 0, What::Woken)]).is_err());
         // Ready, paused, resumed: ready once more.
-        let hover = [(2, 0, What::Woken), (2, 0, What::PauseCalled), (3, 0, What::ResumeCalled), (3, 0, What::Woken)];
+        let hover =
+            [(2, 0, What::Woken), (2, 0, What::PauseCalled), (3, 0, What::ResumeCalled), (3, 0, What::Woken)];
         assert_eq!(then(&hover), Ok(()));
         assert!(no_needless_poll(&trace(&[(0, 0, RUN)])).is_err());
     }
@@ -293,7 +325,13 @@ mod tests {
 
     #[test]
     fn one_that_cancels_itself_is_gone_by_the_next_turn() {
-        let own = [(0, 1, SPAWN), (0, 0, SPAWN), (0, 0, RUN), (1, 0, What::CancelCalled), (1, 0, What::CancelReturned)];
+        let own = [
+            (0, 1, SPAWN),
+            (0, 0, SPAWN),
+            (0, 0, RUN),
+            (1, 0, What::CancelCalled),
+            (1, 0, What::CancelReturned),
+        ];
         let then = |more: &[(u64, u32, What)]| cancelled_never_runs(&trace(&[&own, more].concat()));
         assert_eq!(then(&[(2, 0, What::Dropped), (2, 0, What::Cancelled), (2, 1, RUN)]), Ok(()));
         assert!(then(&[(2, 0, What::Suspended), (2, 1, RUN)]).is_err());
@@ -310,10 +348,17 @@ mod tests {
 
     #[test]
     fn drops_too_many_too_few_or_too_late_are_seen() {
-        assert_eq!(dropped_once(&trace(&[(0, 0, SPAWN), (1, 0, What::Dropped), (1, 1, What::Joined(0))])), Ok(()));
+        assert_eq!(
+            dropped_once(&trace(&[(0, 0, SPAWN), (1, 0, What::Dropped), (1, 1, What::Joined(0))])),
+            Ok(())
+        );
         assert!(dropped_once(&trace(&[(0, 0, SPAWN)])).is_err());
-        assert!(dropped_once(&trace(&[(0, 0, SPAWN), (1, 0, What::Dropped), (1, 0, What::Dropped)])).is_err());
-        assert!(dropped_once(&trace(&[(0, 0, SPAWN), (1, 1, What::Joined(0)), (1, 0, What::Dropped)])).is_err());
+        assert!(
+            dropped_once(&trace(&[(0, 0, SPAWN), (1, 0, What::Dropped), (1, 0, What::Dropped)])).is_err()
+        );
+        assert!(
+            dropped_once(&trace(&[(0, 0, SPAWN), (1, 1, What::Joined(0)), (1, 0, What::Dropped)])).is_err()
+        );
     }
 
     #[test]
@@ -331,7 +376,10 @@ mod tests {
         let ok = [(1, 0, What::Waits), (1, 0, What::Suspended)];
         assert_eq!(left(&ok), Ok(()), "nobody sent the wake that it waits for");
         let text = |more: &[(u64, u32, What)]| left(more).unwrap_err().text;
-        assert!(text(&[(1, 0, What::Waits), (1, 0, What::Suspended), (2, 0, What::Signalled)]).contains("wake is lost"));
+        assert!(
+            text(&[(1, 0, What::Waits), (1, 0, What::Suspended), (2, 0, What::Signalled)])
+                .contains("wake is lost")
+        );
         assert!(text(&[(1, 0, What::Sleeps(5)), (1, 0, What::Suspended)]).contains("timer is lost"));
         assert!(text(&[(1, 0, What::Joins(1)), (1, 0, What::Suspended)]).contains("join is lost"));
         assert!(text(&[(1, 0, What::Yielded(Why::Own))]).contains("task is lost"));

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::Breach;
-use crate::ledger::{Ledger, State};
+use crate::ledger::{Entry, Ledger, State};
 use crate::span::{nanos, short};
 use crate::trace::{HOST, Trace, What};
 use crate::workload::Class;
@@ -11,13 +11,16 @@ use crate::workload::Class;
 /// Waits are kept in whole microseconds, so that a promotion may seem early by less than one: 1 000 ns.
 pub const WAIT_RESOLUTION_NANOS: u64 = 1_000;
 
-/// No task is picked while a higher level has a ready one. A promoted task counts at the level to which it rose.
+/// No task is picked while one of a class above its level is ready. A promoted task runs as a guest at the level to
+/// which it rose; a guest that waits above is passed by only after another guest ran, since guests take at most every
+/// second pick.
 ///
 /// # Errors
 ///
 /// The first pick over the head of a higher level.
 pub fn class_order(trace: &Trace) -> Result<(), Breach> {
     let mut ledger = Ledger::new(trace);
+    let mut guest_before = false;
     for (place, event) in trace.events.iter().enumerate() {
         if let What::Started(level) = event.what {
             let entry = ledger.task(event.task);
@@ -25,22 +28,27 @@ pub fn class_order(trace: &Trace) -> Result<(), Breach> {
                 let text = format!("#{} runs as {level:?}, its level is {:?}", event.task, entry.level);
                 return Err(Breach::new(place, text));
             }
-            if ledger.higher_can_run(level) {
+            let guest = !entry.is_at_home();
+            let must_be_own = guest_before && !guest;
+            if ledger.higher_can_run(level) || (ledger.higher_guest_can_run(level) && !must_be_own) {
                 let above = |other: &u32| {
                     let other = ledger.task(*other);
-                    other.can_run() && other.level < level
+                    other.can_run() && other.level < level && (other.is_at_home() || !must_be_own)
                 };
-                let other = (0..trace.tasks.len() as u32).find(above).unwrap_or(HOST);
-                let text = format!("#{} runs as {level:?} while #{other} is ready as {:?}", event.task, ledger.task(other).level);
+                let other = (0..trace.tasks.len() as u32).find(above).unwrap_or_default();
+                let level_above = ledger.task(other).level;
+                let text =
+                    format!("#{} runs as {level:?} while #{other} is ready as {level_above:?}", event.task);
                 return Err(Breach::new(place, text));
             }
+            guest_before = guest;
         }
         ledger.apply(event);
     }
     Ok(())
 }
 
-/// When a higher level becomes ready, the running task gives way within d, its longest gap between checkpoints:
+/// When a task of a class above its level becomes ready, the running task gives way within d, its longest gap between checkpoints:
 /// (end of its poll) - (when the higher one became ready) ≤ d.
 ///
 /// A task whose class changes while it runs is left out for that poll.
@@ -59,8 +67,8 @@ pub fn preemption(trace: &Trace) -> Result<(), Breach> {
         if let What::Started(started) = event.what {
             (above, level) = (None, Some(started));
         }
-        if running.is_some() && running == Some(event.task) && matches!(event.what, What::Moved(_)) {
-            level = None;
+        if running.is_some_and(|task| ledger.moved.contains(&task)) {
+            (level, above) = (None, None);
         }
         match (running, ledger.running, level) {
             (Some(_), Some(_), Some(level)) => match (ledger.higher_can_run(level), above) {
@@ -88,18 +96,17 @@ pub fn preemption(trace: &Trace) -> Result<(), Breach> {
 }
 
 /// A task that has been ready for A without running rises one class, not before: wait ≥ A (less the resolution of
-/// [`WAIT_RESOLUTION_NANOS`]). Guests, which is what promoted tasks are, take at most every second pick of a level:
-/// of two picks in a row at most one is a guest's, while a task at home there is ready that owes no turn.
+/// [`WAIT_RESOLUTION_NANOS`]). Guests, which is what promoted tasks are, take at most every second pick: of two picks
+/// in a row at most one is a guest's, while any other task is ready.
 ///
 /// # Errors
 ///
 /// The first promotion that came too early or went too far, or the first guest out of turn.
 pub fn promotion(trace: &Trace) -> Result<(), Breach> {
     let wait = nanos(trace.settings.upgrade_after);
-    let quantum = nanos(trace.settings.quantum);
     let mut ledger = Ledger::new(trace);
     let mut risen = vec![0; trace.tasks.len()];
-    let mut guest_before = [false; 3];
+    let mut guest_before = false;
     for (place, event) in trace.events.iter().enumerate() {
         let task = event.task;
         match event.what {
@@ -109,29 +116,27 @@ pub fn promotion(trace: &Trace) -> Result<(), Breach> {
                     return Err(Breach::new(place, format!("#{task} is promoted though it is not ready")));
                 }
                 if level as usize + 1 != entry.level as usize {
-                    let text = format!("#{task} rises from {:?} to {level:?}: that is not one class", entry.level);
+                    let text =
+                        format!("#{task} rises from {:?} to {level:?}: that is not one class", entry.level);
                     return Err(Breach::new(place, text));
                 }
                 let waited = event.at - entry.since.max(risen[task as usize]);
                 if waited + WAIT_RESOLUTION_NANOS <= wait {
-                    let text = format!("#{task} rises after {} of waiting; A = {}", short(waited), short(wait));
+                    let text =
+                        format!("#{task} rises after {} of waiting; A = {}", short(waited), short(wait));
                     return Err(Breach::new(place, text));
                 }
                 risen[task as usize] = event.at;
             }
-            What::Started(level) => {
+            What::Started(_) => {
                 let guest = !ledger.task(task).is_at_home();
-                if guest && guest_before[level as usize] {
-                    let waits = |other: &usize| {
-                        let entry = &ledger.tasks[*other];
-                        entry.can_run() && entry.level == level && entry.is_at_home() && entry.owes < quantum
-                    };
-                    if let Some(other) = (0..trace.tasks.len()).find(waits) {
-                        let text = format!("two guests in a row run as {level:?}, #{task} the second, while #{other} waits");
-                        return Err(Breach::new(place, text));
-                    }
+                if guest && guest_before && ledger.at_home.iter().any(|many| *many > 0) {
+                    let waits = |entry: &Entry| entry.can_run() && entry.is_at_home();
+                    let other = ledger.tasks.iter().position(waits).unwrap_or_default();
+                    let text = format!("two guests run in a row, #{task} the second, while #{other} waits");
+                    return Err(Breach::new(place, text));
                 }
-                guest_before[level as usize] = guest;
+                guest_before = guest;
             }
             _ => {}
         }
@@ -151,7 +156,7 @@ pub fn promotion(trace: &Trace) -> Result<(), Breach> {
 ///
 /// The first turn out of order.
 pub fn round_robin(trace: &Trace) -> Result<(), Breach> {
-    let quantum = nanos(trace.settings.quantum).max(1);
+    let quantum = nanos(trace.settings.quantum);
     let mut ledger = Ledger::new(trace);
     // By class, in the order in which they began to wait; entries that are out of date are skipped.
     let mut waiting: [VecDeque<(usize, u32)>; 3] = Default::default();
@@ -162,11 +167,11 @@ pub fn round_robin(trace: &Trace) -> Result<(), Breach> {
         let before = (event.task != HOST).then(|| *ledger.task(event.task));
         ledger.apply(event);
         let Some(before) = before else { continue };
-        let entry = ledger.task(event.task);
-        if entry.class != before.class {
+        for task in &ledger.moved {
             // Turns in another class are no concern of this one.
-            turns[event.task as usize].clear();
+            turns[*task as usize].clear();
         }
+        let entry = ledger.task(event.task);
         if let What::Started(_) = event.what
             && before.is_at_home()
             && entry.fresh
@@ -185,7 +190,7 @@ pub fn round_robin(trace: &Trace) -> Result<(), Breach> {
                 if begun < 2 {
                     break;
                 }
-                let owes = ledger.task(*other).owes / quantum;
+                let owes = ledger.task(*other).owes / trace.tasks[*other as usize].turn(quantum);
                 let current = is_waiting(&ledger, *other, class) && since[*other as usize] == *began;
                 if *other != event.task && current && begun as u64 > 1 + owes {
                     let text = format!(
@@ -198,11 +203,14 @@ pub fn round_robin(trace: &Trace) -> Result<(), Breach> {
                 }
             }
         }
-        let now = entry.can_run() && entry.is_at_home();
         let was = before.can_run() && before.is_at_home();
-        if now && (!was || matches!(event.what, What::Moved(_))) {
-            since[event.task as usize] = place;
-            waiting[entry.class as usize].push_back((place, event.task));
+        let began = (!was).then_some(event.task);
+        for task in began.into_iter().chain(ledger.moved.iter().copied()) {
+            let entry = ledger.task(task);
+            if entry.can_run() && entry.is_at_home() {
+                since[task as usize] = place;
+                waiting[entry.class as usize].push_back((place, task));
+            }
         }
     }
     Ok(())
@@ -253,12 +261,20 @@ mod tests {
         assert_eq!(rise(500, Class::Normal), Ok(()));
         assert!(rise(499, Class::Normal).is_err());
         assert!(rise(500, Class::Immediate).is_err());
-        let guests = [(0, 0, LOW), (0, 1, LOW), (500, 0, What::Promoted(Class::Normal)), (500, 1, What::Promoted(Class::Normal))];
+        let guests = [
+            (0, 0, LOW),
+            (0, 1, LOW),
+            (500, 0, What::Promoted(Class::Normal)),
+            (500, 1, What::Promoted(Class::Normal)),
+        ];
         let run = |task| [(501, task, RUN), (502, task, What::Suspended)];
         let with = |more: &[(u64, u32, What)]| promotion(&trace(&[&guests, more].concat()));
         assert_eq!(with(&[run(0), run(1)].concat()), Ok(()), "nobody else is there");
         assert!(with(&[&[(500, 2, SPAWN)][..], &run(0), &run(1)].concat()).is_err());
-        assert_eq!(with(&[&[(500, 2, SPAWN), (500, 3, SPAWN)][..], &run(0), &run(2), &run(1)].concat()), Ok(()));
+        assert_eq!(
+            with(&[&[(500, 2, SPAWN), (500, 3, SPAWN)][..], &run(0), &run(2), &run(1)].concat()),
+            Ok(())
+        );
     }
 
     #[test]

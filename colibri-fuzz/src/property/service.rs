@@ -56,7 +56,7 @@ pub fn never_idle(trace: &Trace) -> Result<(), Breach> {
     Ok(())
 }
 
-/// Beside an equal that is ready, a turn lasts at most q + d, its quantum and its longest gap between checkpoints;
+/// Beside an equal that is ready, a turn lasts at most q + d, its quantum (times its weight) and its longest gap;
 /// if the equal became ready only after the quantum, at most d from then on. And a turn that ends because of the
 /// quantum lasted at least q - d: the rest is what it had overdrawn before.
 ///
@@ -64,7 +64,7 @@ pub fn never_idle(trace: &Trace) -> Result<(), Breach> {
 ///
 /// The first turn that was too long or too short.
 pub fn quantum(trace: &Trace) -> Result<(), Breach> {
-    let quantum = nanos(trace.settings.quantum);
+    let base = nanos(trace.settings.quantum);
     let mut ledger = Ledger::new(trace);
     // Since when an equal of the running task has been ready without a break.
     let mut equal: Option<u64> = None;
@@ -76,13 +76,14 @@ pub fn quantum(trace: &Trace) -> Result<(), Breach> {
         if let What::Started(_) = event.what {
             (equal, moved) = (None, false);
         }
-        moved |= running == Some(event.task) && matches!(event.what, What::Moved(_));
+        moved |= running.is_some_and(|task| ledger.moved.contains(&task));
         if let Some(task) = ledger.running {
             let entry = ledger.task(task);
             let many = ledger.can_run[entry.level as usize];
             equal = if many > 0 { equal.or(Some(event.at)) } else { None };
         } else if let (Some(task), Some(before)) = (running, before) {
-            let gap = trace.tasks[task as usize].longest_gap;
+            let facts = trace.tasks[task as usize];
+            let (gap, quantum) = (facts.longest_gap, facts.turn(base));
             let used = before.used + (event.at - before.started);
             if let (Some(since), false) = (equal, moved) {
                 let over = before.started + quantum.saturating_sub(before.used);
@@ -99,7 +100,8 @@ pub fn quantum(trace: &Trace) -> Result<(), Breach> {
                 }
             }
             if event.what == What::Yielded(Why::Quantum) && used + gap < quantum {
-                let text = format!("the quantum of #{task} ends after {}; q = {}", short(used), short(quantum));
+                let text =
+                    format!("the quantum of #{task} ends after {}; q = {}", short(used), short(quantum));
                 return Err(Breach::new(place, text));
             }
         }
@@ -122,13 +124,17 @@ pub fn slice(trace: &Trace) -> Result<(), Breach> {
             (What::Started(_), Some((begin, length))) => {
                 if last.is_some() && event.at >= begin + length {
                     let over = short(event.at - begin);
-                    let text = format!("#{} begins to run {over} into a slice of {}", event.task, short(length));
+                    let text =
+                        format!("#{} begins to run {over} into a slice of {}", event.task, short(length));
                     return Err(Breach::new(place, text));
                 }
                 last = Some(event.task);
             }
             (What::Started(_), None) => {
-                return Err(Breach::new(place, format!("#{} runs while the host has the thread", event.task)));
+                return Err(Breach::new(
+                    place,
+                    format!("#{} runs while the host has the thread", event.task),
+                ));
             }
             (What::SliceEnded { .. }, Some((begin, length))) => {
                 let gap = last.map_or(0, |task: u32| trace.tasks[task as usize].longest_gap);
@@ -152,8 +158,9 @@ pub fn slice(trace: &Trace) -> Result<(), Breach> {
 
 /// While two tasks of one class are both ready (or running) without a break, their services differ by at most
 /// q + max(d1, d2) + max(o1, o2), where o is what each owed when the stretch began (nothing, if it was new). If one of
-/// them began it by coming home as a guest whose turn was cut short, it stands before the other, whose cut turn then
-/// counts as owed too.
+/// them began it in the middle of a turn that was cut, what both have used of their turns counts as owed too.
+///
+/// With weights all of these but q are divided by the task's weight: services are in proportion to the weights.
 ///
 /// A yield of its own, a wait, a pause, a move or a promotion of either ends the stretch. Checked for all pairs of
 /// the first [`LAG_TASKS`] tasks, at the end of each poll.
@@ -166,46 +173,57 @@ pub fn lag(trace: &Trace) -> Result<(), Breach> {
     let many = trace.tasks.len().min(LAG_TASKS);
     let mut ledger = Ledger::new(trace);
     let mut service = vec![0u64; many];
+    // Services and bounds are per unit of weight. Whole numbers lose less than a nanosecond in each of four divisions.
+    let per_weight = |task: usize, span: u64| span / u64::from(trace.tasks[task].weight);
+    let rounding = if trace.tasks.iter().any(|facts| facts.weight > 1) { 4 } else { 0 };
     // For each pair: the difference of their services when their stretch began, and the more that one of them owed.
     let mut base = vec![(0i64, 0u64); many * many];
     let backlogged = |ledger: &Ledger, task: usize| {
         let entry = &ledger.tasks[task];
-        (entry.can_run() && entry.is_at_home()) || (entry.state == State::Running && entry.is_at_home() && !entry.paused)
+        (entry.can_run() && entry.is_at_home())
+            || (entry.state == State::Running && entry.is_at_home() && !entry.paused)
     };
     for (place, event) in trace.events.iter().enumerate() {
         let task = event.task as usize;
-        if event.task == HOST || task >= many {
-            ledger.apply(event);
-            continue;
-        }
-        let (before, was) = (ledger.tasks[task], backlogged(&ledger, task));
+        let known = event.task != HOST && task < many;
+        let before = known.then(|| (ledger.tasks[task], backlogged(&ledger, task)));
         ledger.apply(event);
-        let now = backlogged(&ledger, task);
-        let ended = before.state == State::Running && ledger.tasks[task].state != State::Running;
-        if ended {
-            service[task] += event.at - before.started;
+        let (mut breaks, mut compare) = (false, false);
+        if let Some((before, was)) = before {
+            let now = backlogged(&ledger, task);
+            let ended = before.state == State::Running && ledger.tasks[task].state != State::Running;
+            if ended {
+                service[task] += event.at - before.started;
+            }
+            breaks = now && (event.what == What::Yielded(Why::Own) || !was);
+            compare = ended && was && now && !breaks;
         }
-        let breaks = matches!(event.what, What::Yielded(Why::Own) | What::Moved(_)) || (now && !was);
-        if now && breaks {
+        let moved = ledger.moved.iter().map(|task| *task as usize).filter(|task| *task < many);
+        for task in moved.chain(breaks.then_some(task)) {
             for other in (0..many).filter(|other| *other != task) {
-                let mut owed = ledger.tasks[task].owes.max(ledger.tasks[other].owes);
-                // A guest that was cut short comes home to the head, before one that is in the middle of its turn.
-                if ledger.tasks[task].keeps_turn {
-                    owed += ledger.tasks[other].used;
+                let [mine, theirs] = [task, other].map(|task| ledger.tasks[task]);
+                let mut owed = per_weight(task, mine.owes).max(per_weight(other, theirs.owes));
+                // A guest whose turn was cut comes home to the head, before one that is in the middle of its turn; one
+                // that was resumed or moved goes to the tail with the rest of a turn.
+                if mine.keeps_turn {
+                    owed += per_weight(task, mine.used) + per_weight(other, theirs.used);
                 }
-                let difference = service[task] as i64 - service[other] as i64;
+                let [mine, theirs] = [task, other].map(|task| per_weight(task, service[task]) as i64);
+                let difference = mine - theirs;
                 base[task * many + other] = (difference, owed);
                 base[other * many + task] = (-difference, owed);
             }
-        } else if ended && was && now {
+        }
+        if compare {
             for other in (0..many).filter(|other| *other != task) {
                 if !backlogged(&ledger, other) || ledger.tasks[other].class != ledger.tasks[task].class {
                     continue;
                 }
                 let (start, owed) = base[task * many + other];
-                let ahead = service[task] as i64 - service[other] as i64 - start;
-                let gaps = [task, other].map(|task| trace.tasks[task].longest_gap);
-                let most = quantum + gaps[0].max(gaps[1]) + owed;
+                let [mine, theirs] = [task, other].map(|task| per_weight(task, service[task]) as i64);
+                let ahead = mine - theirs - start;
+                let gaps = [task, other].map(|task| per_weight(task, trace.tasks[task].longest_gap));
+                let most = quantum + gaps[0].max(gaps[1]) + owed + rounding;
                 if ahead.unsigned_abs() > most {
                     let text = format!(
                         "while both were ready, #{task} got {} {} than #{other}; at most {} is fair (q = {}, d = {} and {}, owed before: {})",
@@ -226,14 +244,17 @@ pub fn lag(trace: &Trace) -> Result<(), Breach> {
 }
 
 /// No ready task waits longer than 2 (A + q + d) + 2 N (q + d + c) of the host's time, where N is the largest number
-/// of tasks that were ready at once while it waited, d the longest gap of all tasks, and c = 0, since switches take
+/// of tasks that were ready at once while it waited, q the longest turn (the quantum times the largest weight), d the
+/// longest gap of all tasks, and c = 0, since switches take
 /// no virtual time. Time in which the host was away does not count: nobody could run.
 ///
 /// # Errors
 ///
 /// The first wait that was longer, also of tasks that still wait at the end.
 pub fn starvation(trace: &Trace) -> Result<(), Breach> {
-    let [wait, quantum] = [trace.settings.upgrade_after, trace.settings.quantum].map(nanos);
+    let wait = nanos(trace.settings.upgrade_after);
+    let turns = trace.tasks.iter().map(|facts| facts.turn(nanos(trace.settings.quantum)));
+    let quantum = turns.max().unwrap_or(0);
     let gap = trace.tasks.iter().map(|facts| facts.longest_gap).max().unwrap_or(0);
     let bound = |ready: usize| 2 * (wait + quantum + gap) + 2 * ready as u64 * (quantum + gap);
     let mut ledger = Ledger::new(trace);
@@ -309,12 +330,16 @@ mod tests {
         assert!(end(7, BUSY).unwrap_err().text.contains("after 7.00 ms of its 8.00 ms"));
         assert_eq!(end(8, BUSY), Ok(()));
         assert!(never_idle(&trace(&[(0, H, OPEN), (0, H, BUSY)])).is_err(), "nothing is ready");
-        assert_eq!(never_idle(&trace(&[(0, 0, SPAWN), (0, H, OPEN), (1, H, What::YieldRequested), (1, H, BUSY)])), Ok(()));
+        assert_eq!(
+            never_idle(&trace(&[(0, 0, SPAWN), (0, H, OPEN), (1, H, What::YieldRequested), (1, H, BUSY)])),
+            Ok(())
+        );
     }
 
     #[test]
     fn long_and_short_quanta_are_seen() {
-        let turn = |length, what| quantum(&trace(&[(0, 0, SPAWN), (0, 1, SPAWN), (0, 0, RUN), (length, 0, what)]));
+        let turn =
+            |length, what| quantum(&trace(&[(0, 0, SPAWN), (0, 1, SPAWN), (0, 0, RUN), (length, 0, what)]));
         assert_eq!(turn(2, NEXT), Ok(()));
         assert!(turn(3, NEXT).unwrap_err().text.contains("1.00 ms past its quantum"));
         assert!(turn(1, NEXT).unwrap_err().text.contains("ends after 1.00 ms"));
@@ -327,18 +352,27 @@ mod tests {
 
     #[test]
     fn long_slices_are_seen() {
-        let run = |end| slice(&trace(&[(0, 0, SPAWN), (0, H, OPEN), (0, 0, RUN), (end, 0, CUT), (end, H, BUSY)]));
+        let run =
+            |end| slice(&trace(&[(0, 0, SPAWN), (0, H, OPEN), (0, 0, RUN), (end, 0, CUT), (end, H, BUSY)]));
         assert_eq!(run(8), Ok(()));
         assert!(run(9).unwrap_err().text.contains("lasted 9.00 ms"));
         let second = [(0, 0, SPAWN), (0, H, OPEN), (0, 0, RUN), (8, 0, CUT), (8, 0, RUN)];
-        assert!(slice(&trace(&second)).unwrap_err().text.contains("begins to run 8.00 ms into a slice of 8.00 ms"));
+        assert!(
+            slice(&trace(&second))
+                .unwrap_err()
+                .text
+                .contains("begins to run 8.00 ms into a slice of 8.00 ms")
+        );
     }
 
     #[test]
     fn services_that_differ_too_much_are_seen() {
         let turn = |from, task, to| [(from, task, RUN), (to, task, NEXT)];
         let start = [(0, 0, SPAWN), (0, 1, SPAWN)];
-        assert_eq!(lag(&trace(&[&start[..], &turn(0, 0, 2), &turn(2, 1, 4), &turn(4, 0, 6)].concat())), Ok(()));
+        assert_eq!(
+            lag(&trace(&[&start[..], &turn(0, 0, 2), &turn(2, 1, 4), &turn(4, 0, 6)].concat())),
+            Ok(())
+        );
         let text = lag(&trace(&[&start[..], &turn(0, 0, 2), &turn(2, 0, 4)].concat())).unwrap_err().text;
         assert!(text.contains("#0 got 4.00 ms more than #1"), "{text}");
     }
@@ -346,7 +380,9 @@ mod tests {
     #[test]
     fn starvation_is_seen_also_of_those_who_never_run() {
         // A = 500 ms, q = 2 ms, d = 0.1 ms, N = 1: 2 × 502.1 + 2 × 2.1 = 1008.4 ms.
-        let wait = |at, what, task| starvation(&trace(&[(0, 0, What::Spawned(Class::Idle)), (0, H, OPEN), (at, task, what)]));
+        let wait = |at, what, task| {
+            starvation(&trace(&[(0, 0, What::Spawned(Class::Idle)), (0, H, OPEN), (at, task, what)]))
+        };
         assert_eq!(wait(1008, RUN, 0), Ok(()));
         assert!(wait(1009, RUN, 0).is_err());
         assert!(wait(1009, What::ShutDown, H).is_err());

@@ -20,7 +20,10 @@ pub fn timers_not_early(trace: &Trace) -> Result<(), Breach> {
             && (event.what == What::Slept || !sleeps.is_disturbed(event.task))
         {
             let early = until - event.at;
-            return Err(Breach::new(place, format!("#{} is woken {early} ns before its deadline", event.task)));
+            return Err(Breach::new(
+                place,
+                format!("#{} is woken {early} ns before its deadline", event.task),
+            ));
         }
         sleeps.apply(event);
     }
@@ -69,12 +72,17 @@ pub fn timers_not_held_back(trace: &Trace) -> Result<(), Breach> {
             match event.what {
                 What::Started(_) if until <= event.at && other != event.task => {
                     let late = event.at - until;
-                    let text = format!("#{} begins to run; the timer of #{other} is overdue by {late} ns", event.task);
+                    let text = format!(
+                        "#{} begins to run; the timer of #{other} is overdue by {late} ns",
+                        event.task
+                    );
                     return Err(Breach::new(place, text));
                 }
                 What::SliceEnded { work_left: false, next_timer } if next_timer > until => {
-                    let told = if next_timer == u64::MAX { "none".to_owned() } else { format!("{next_timer} ns") };
-                    let text = format!("the next timer is due at {until} ns (#{other}); the host is told {told}");
+                    let told =
+                        if next_timer == u64::MAX { "none".to_owned() } else { format!("{next_timer} ns") };
+                    let text =
+                        format!("the next timer is due at {until} ns (#{other}); the host is told {told}");
                     return Err(Breach::new(place, text));
                 }
                 _ => {}
@@ -164,7 +172,14 @@ mod tests {
 
     /// Two tasks sleep until 5 ms and `second` ms.
     fn asleep(second: u64) -> Vec<(u64, u32, What)> {
-        let sleep = |task, until| [(0, task, SPAWN), (0, task, RUN), (0, task, What::Sleeps(until * MS)), (0, task, What::Suspended)];
+        let sleep = |task, until| {
+            [
+                (0, task, SPAWN),
+                (0, task, RUN),
+                (0, task, What::Sleeps(until * MS)),
+                (0, task, What::Suspended),
+            ]
+        };
         [sleep(0, 5), sleep(1, second)].concat()
     }
 
@@ -174,7 +189,10 @@ mod tests {
 
     #[test]
     fn an_early_timer_is_seen() {
-        assert_eq!(timers_not_early(&then(6, &[(5, 0, What::Woken), (5, 0, RUN), (5, 0, What::Slept)])), Ok(()));
+        assert_eq!(
+            timers_not_early(&then(6, &[(5, 0, What::Woken), (5, 0, RUN), (5, 0, What::Slept)])),
+            Ok(())
+        );
         assert!(timers_not_early(&then(6, &[(4, 0, What::Woken)])).is_err());
         let nudged = [(3, 0, What::Nudged), (3, 0, What::Woken), (3, 0, RUN)];
         assert_eq!(timers_not_early(&then(6, &nudged)), Ok(()), "only nudged");
@@ -184,7 +202,10 @@ mod tests {
     #[test]
     fn timers_out_of_order_are_seen() {
         assert_eq!(timers_in_order(&then(5, &[(7, 0, What::Woken), (7, 1, What::Woken)])), Ok(()));
-        assert!(timers_in_order(&then(5, &[(7, 1, What::Woken), (7, 0, What::Woken)])).is_err(), "equal ones");
+        assert!(
+            timers_in_order(&then(5, &[(7, 1, What::Woken), (7, 0, What::Woken)])).is_err(),
+            "equal ones"
+        );
         assert!(timers_in_order(&then(6, &[(7, 1, What::Woken), (7, 0, What::Woken)])).is_err());
         let paused = [(1, 0, What::PauseCalled), (7, 1, What::Woken)];
         assert_eq!(timers_in_order(&then(6, &paused)), Ok(()), "the first one hovers");

@@ -1,0 +1,60 @@
+//! colibri's scheduler.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use colibri_core::{Priority, Scheduler, Task};
+
+use super::Executor;
+
+#[derive(Debug, Clone)]
+pub(crate) struct Colibri(Scheduler);
+
+/// A task whose output is taken for granted.
+#[derive(Debug)]
+pub(crate) struct Handle<T>(Task<T>);
+
+impl<T: 'static> Future for Handle<T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        Pin::new(&mut self.0).poll(context).map(|ended| ended.expect("the task ends by itself"))
+    }
+}
+
+impl Executor for Colibri {
+    type Handle<T: 'static> = Handle<T>;
+
+    const HAS_TIMERS: bool = true;
+    const HAS_PAUSE: bool = true;
+
+    fn new() -> Self {
+        Self(Scheduler::new())
+    }
+
+    fn spawn<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> Handle<T> {
+        Handle(self.0.spawn(Priority::Normal, future))
+    }
+
+    fn cancel<T: 'static>(Handle(task): Handle<T>) {
+        task.cancel();
+    }
+
+    fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+        self.0.block_on(future)
+    }
+
+    fn yield_now() -> impl Future<Output = ()> + 'static {
+        colibri_core::yield_now()
+    }
+
+    fn sleep(duration: Duration) -> impl Future<Output = ()> + 'static {
+        colibri_core::sleep(duration)
+    }
+
+    fn pause_and_resume<T: 'static>(Handle(task): &Handle<T>) {
+        task.pause();
+        task.resume();
+    }
+}

@@ -1,0 +1,67 @@
+//! The scenario `ops`: what single operations cost, beside other executors of one thread.
+
+pub(crate) mod operations;
+
+use crate::cli::Options;
+use crate::executors::each_executor;
+use crate::failure::Failure;
+use crate::measure::Rounds;
+use crate::progress::Progress;
+use crate::report::{Report, Row, digits};
+use crate::warning::Warning;
+
+use self::operations::{Operation, measure};
+
+/// What the scenario measures, in one line.
+pub(crate) const ABOUT: &str =
+    "ns per yield, wake, spawn, cancel, pause, timer beside other executors of one thread";
+
+/// The peer that ratios are to.
+const BASE: &str = "tokio current_thread";
+
+/// Measures it.
+pub(crate) fn run(options: &Options) -> Result<Report, Failure> {
+    let executors = each_executor!(measure);
+    let rounds = options.ops_rounds();
+    let progress = Progress::new("ops", u64::from(rounds) * Operation::ALL.len() as u64);
+    // ns, by operation, executor and round.
+    let mut nanos = vec![vec![Vec::new(); executors.len()]; Operation::ALL.len()];
+    for round in 1..=rounds {
+        for (operation, nanos) in Operation::ALL.iter().zip(&mut nanos) {
+            progress.begin(format!("round {round} of {rounds}: {}", operation.name()));
+            for ((_, measure), nanos) in executors.iter().zip(nanos) {
+                nanos.extend(measure((*operation, 1)));
+            }
+            progress.step();
+        }
+    }
+    drop(progress);
+
+    let names = executors.map(|(name, _)| name);
+    let mut report = Report::new("ops", format!("cargo xtask bench ops --rounds {rounds}"));
+    report.say(&format!(
+        "Time of one operation in ns, the thread's own (an interruption is not in it): the best of {rounds} rounds, in which\n\
+         the executors take turns in one process. Futures of some 48 bytes, in tasks that need not be Send. Empty: the executor\n\
+         has no such operation. The ratio is colibri's to {BASE}."
+    ));
+    let best = |nanos: &Vec<f64>| (!nanos.is_empty()).then(|| Rounds::of(nanos.iter().copied()).min);
+    let rows = Operation::ALL.iter().zip(&nanos).map(|(operation, nanos)| {
+        let figures: Vec<Option<f64>> = nanos.iter().map(best).collect();
+        let cell = |place: usize| figures[place].map_or(String::new(), digits);
+        let base = names.iter().position(|&name| name == BASE).expect("it is one of them");
+        let ratio = figures[0].zip(figures[base]).map(|(own, base)| digits(own / base));
+        let [a, b, c, d, e, f] = std::array::from_fn(cell);
+        [operation.name(), a, b, c, d, e, f, ratio.unwrap_or_default()]
+    });
+    let [a, b, c, d, e, f] = names;
+    report.table(["operation, ns", a, b, c, d, e, f, "ratio"], rows.collect());
+    for (operation, nanos) in Operation::ALL.iter().zip(&nanos) {
+        for (name, nanos) in names.iter().zip(nanos).filter(|(_, nanos)| !nanos.is_empty()) {
+            report.row(Row::of_figures(name, &operation.name(), "ns", nanos));
+        }
+    }
+    if let Some(warning) = Warning::debug_build() {
+        report.warn(warning);
+    }
+    Ok(report)
+}

@@ -1,0 +1,394 @@
+//! The operations, each written once for every executor. A round makes an executor, prepares its tasks, and measures
+//! the thread's own time of many operations.
+
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::hint::black_box;
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::mpsc;
+use std::task::{Poll, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::executors::{Executor, Latch};
+use crate::measure::Watch;
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operation {
+    /// A task's own yield, with so many tasks in turn.
+    Yield(usize),
+    /// A wake of another task on the thread, with its poll.
+    Wake,
+    /// A wake from another thread: the call there.
+    RemoteWake,
+    /// The same: taking it in here, with its poll.
+    RemotePoll,
+    /// Spawn, run and join, in batches of so many.
+    Spawn(usize),
+    /// Spawn a task and await it, one after the other.
+    SpawnAndAwait,
+    /// Cancel of a task that waits, until its future is dropped.
+    Cancel,
+    /// Pause and resume of a task that is ready.
+    Pause,
+    /// Setting a timer, and dropping it before it fires.
+    TimerCancelled,
+    /// Setting a timer in a task of its own, and the task's end when it has fired.
+    TimerFired,
+}
+
+impl Operation {
+    /// All, in the order of the table.
+    pub(crate) const ALL: [Operation; 13] = [
+        Operation::Yield(1),
+        Operation::Yield(100),
+        Operation::Yield(10_000),
+        Operation::Wake,
+        Operation::RemoteWake,
+        Operation::RemotePoll,
+        Operation::Spawn(1_000),
+        Operation::Spawn(100_000),
+        Operation::SpawnAndAwait,
+        Operation::Cancel,
+        Operation::Pause,
+        Operation::TimerCancelled,
+        Operation::TimerFired,
+    ];
+
+    /// Its name in the table.
+    pub(crate) fn name(self) -> String {
+        match self {
+            Operation::Yield(1) => "own yield, 1 task".to_owned(),
+            Operation::Yield(tasks) => format!("own yield, {} tasks", crate::report::count(tasks as u64)),
+            Operation::Wake => "wake on the thread, with its poll".to_owned(),
+            Operation::RemoteWake => "wake from another thread: the call".to_owned(),
+            Operation::RemotePoll => "... taking it in, with its poll".to_owned(),
+            Operation::Spawn(batch) => {
+                format!("spawn + run + join, {} at once", crate::report::count(batch as u64))
+            }
+            Operation::SpawnAndAwait => "spawn, await, repeat".to_owned(),
+            Operation::Cancel => "cancel, with the drop".to_owned(),
+            Operation::Pause => "pause + resume".to_owned(),
+            Operation::TimerCancelled => "timer: set + cancel".to_owned(),
+            Operation::TimerFired => "timer: set + fire, a task each".to_owned(),
+        }
+    }
+}
+
+/// The time of one operation in ns; none where the executor has no such thing. `scale` divides the numbers of operations.
+pub(crate) fn measure<E: Executor>((operation, scale): (Operation, usize)) -> Option<f64> {
+    match operation {
+        Operation::Yield(tasks) => Some(yields::<E>(tasks, (YIELDS / scale / tasks).max(LEAST_YIELDS))),
+        Operation::Wake => Some(wakes::<E>(WAKE_ROUNDS / scale)),
+        Operation::RemoteWake => E::HAS_REMOTE_WAKES.then(|| remote_wakes::<E>(scale).call),
+        Operation::RemotePoll => E::HAS_REMOTE_WAKES.then(|| remote_wakes::<E>(scale).poll),
+        Operation::Spawn(batch) => Some(spawns::<E>((batch / scale).max(1), (SPAWNS / batch).max(1))),
+        Operation::SpawnAndAwait => Some(spawn_and_await::<E>(SPAWNS / scale)),
+        Operation::Cancel => Some(cancels::<E>(CANCELS / scale)),
+        Operation::Pause => E::HAS_PAUSE.then(|| pauses::<E>(PAUSES / scale)),
+        Operation::TimerCancelled => E::HAS_TIMERS.then(|| timers_cancelled::<E>(TIMERS / scale)),
+        Operation::TimerFired => E::HAS_TIMERS.then(|| timers_fired::<E>(TIMERS_AT_ONCE / scale)),
+    }
+}
+
+// Numbers of operations in a round: each takes some 5 to 20 ms, so that 1 % is far above the clock's own cost.
+const YIELDS: usize = 200_000;
+/// With many tasks: the first poll and the end of each are a small part.
+const LEAST_YIELDS: usize = 20;
+const WAKE_ROUNDS: usize = 2_000;
+const SLEEPERS: usize = 100;
+const REMOTE_ROUNDS: usize = 20;
+const REMOTE_SLEEPERS: usize = 1_000;
+const SPAWNS: usize = 100_000;
+const CANCELS: usize = 20_000;
+const PAUSES: usize = 200_000;
+const TIMERS: usize = 50_000;
+const TIMERS_AT_ONCE: usize = 2_000;
+/// tokio's timers give way by themselves after 128 polls of one task.
+const TIMERS_PER_YIELD: usize = 100;
+/// The timers that fire are all set within this.
+const TIMER: Duration = Duration::from_millis(10);
+/// tokio's timers have steps of 1 ms.
+const TIMER_STEP: Duration = Duration::from_millis(2);
+
+fn nanos_each(time: Duration, operations: usize) -> f64 {
+    time.as_nanos() as f64 / operations as f64
+}
+
+/// What a task carries: with it, its future has some 48 bytes.
+type Load = [u64; 4];
+
+const LOAD: Load = [1, 2, 3, 4];
+
+/// The cost of each pick among `tasks` that yield `each` times, in the order in which they were spawned.
+pub(crate) fn yields<E: Executor>(tasks: usize, each: usize) -> f64 {
+    let executor = E::new();
+    let latch = Latch::new(tasks);
+    for _ in 0..tasks {
+        let latch = latch.clone();
+        E::detach(executor.spawn(async move {
+            for _ in 0..each {
+                E::yield_now().await;
+            }
+            latch.count_down();
+        }));
+    }
+    let watch = Watch::start();
+    executor.block_on(latch.opened());
+    nanos_each(watch.stop().cpu_or_wall(), tasks * each)
+}
+
+/// A task that waits until it is woken, again and again.
+#[derive(Debug, Default)]
+struct Sleeper {
+    waker: RefCell<Option<Waker>>,
+    polls: Cell<usize>,
+}
+
+impl Sleeper {
+    /// Ready at the poll with this number.
+    fn until(self: Rc<Self>, polls: usize, polled: impl Fn()) -> impl Future<Output = ()> {
+        poll_fn(move |context| {
+            self.polls.set(self.polls.get() + 1);
+            polled();
+            if self.polls.get() >= polls {
+                return Poll::Ready(());
+            }
+            let mut waker = self.waker.borrow_mut();
+            if !waker.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
+                *waker = Some(context.waker().clone());
+            }
+            Poll::Pending
+        })
+    }
+}
+
+fn wakes<E: Executor>(rounds: usize) -> f64 {
+    let executor = E::new();
+    let sleepers: Rc<Vec<Rc<Sleeper>>> = Rc::new((0..SLEEPERS).map(|_| Rc::default()).collect());
+    let first_polls = Latch::new(SLEEPERS);
+    for sleeper in sleepers.iter() {
+        let first = first_polls.clone();
+        let own = Rc::clone(sleeper);
+        let polled = move || {
+            if own.polls.get() == 1 {
+                first.count_down();
+            }
+        };
+        // The last round's wakes may find it done.
+        E::detach(executor.spawn(Rc::clone(sleeper).until(rounds, polled)));
+    }
+    executor.block_on(first_polls.opened());
+    let driver = {
+        let sleepers = Rc::clone(&sleepers);
+        executor.spawn(async move {
+            for _ in 0..rounds {
+                for sleeper in sleepers.iter() {
+                    if let Some(waker) = &*sleeper.waker.borrow() {
+                        waker.wake_by_ref();
+                    }
+                }
+                E::yield_now().await;
+            }
+        })
+    };
+    let watch = Watch::start();
+    executor.block_on(driver);
+    let time = watch.stop().cpu_or_wall();
+    let polls: usize = sleepers.iter().map(|sleeper| sleeper.polls.get()).sum();
+    nanos_each(time, polls - SLEEPERS)
+}
+
+/// ns for each wake, on both sides.
+struct Remote {
+    call: f64,
+    poll: f64,
+}
+
+fn remote_wakes<E: Executor>(scale: usize) -> Remote {
+    let (rounds, count) = ((REMOTE_ROUNDS / scale).max(1), REMOTE_SLEEPERS / scale);
+    let executor = E::new();
+    let sleepers: Vec<Rc<Sleeper>> = (0..count).map(|_| Rc::default()).collect();
+    let latch = Latch::new(count);
+    for sleeper in &sleepers {
+        let latch = latch.clone();
+        E::detach(executor.spawn(Rc::clone(sleeper).until(rounds + 1, move || latch.count_down())));
+    }
+    executor.block_on(latch.opened());
+    let wakers: Vec<Waker> =
+        sleepers.iter().map(|sleeper| sleeper.waker.borrow().clone().expect("it was polled")).collect();
+
+    let (go, turns) = mpsc::channel::<()>();
+    let (done, ended) = mpsc::channel::<Duration>();
+    let waking = thread::spawn(move || {
+        for () in turns {
+            let watch = Watch::start();
+            wakers.iter().for_each(Waker::wake_by_ref);
+            done.send(watch.stop().cpu_or_wall()).expect("the measuring thread waits for it");
+        }
+    });
+    let (mut call, mut poll) = (Duration::ZERO, Duration::ZERO);
+    for _ in 0..rounds {
+        latch.set(count);
+        go.send(()).expect("the waking thread waits for it");
+        call += ended.recv().expect("the waking thread does not panic");
+        let watch = Watch::start();
+        executor.block_on(latch.opened());
+        poll += watch.stop().cpu_or_wall();
+    }
+    drop(go);
+    waking.join().expect("the waking thread does not panic");
+    Remote { call: nanos_each(call, rounds * count), poll: nanos_each(poll, rounds * count) }
+}
+
+/// A task with something to do, for a moment.
+async fn work(number: u64, load: Load) -> u64 {
+    black_box(load)[number as usize % load.len()] + number
+}
+
+fn spawns<E: Executor>(batch: usize, batches: usize) -> f64 {
+    let executor = E::new();
+    let watch = Watch::start();
+    for _ in 0..batches {
+        let tasks: Vec<_> = (0..batch).map(|number| executor.spawn(work(number as u64, LOAD))).collect();
+        // A task of its own, behind the others: it finds them done. The root of `block_on` would be woken by each of them.
+        let join = executor.spawn(async {
+            let mut sum = 0;
+            for task in tasks {
+                sum += task.await;
+            }
+            sum
+        });
+        black_box(executor.block_on(join));
+    }
+    nanos_each(watch.stop().cpu_or_wall(), batch * batches)
+}
+
+fn spawn_and_await<E: Executor>(count: usize) -> f64 {
+    let executor = E::new();
+    let task = {
+        let executor = executor.clone();
+        executor.clone().spawn(async move {
+            let mut sum = 0;
+            for number in 0..count {
+                sum += executor.spawn(work(number as u64, LOAD)).await;
+            }
+            sum
+        })
+    };
+    let watch = Watch::start();
+    black_box(executor.block_on(task));
+    nanos_each(watch.stop().cpu_or_wall(), count)
+}
+
+/// Counts down when it is dropped.
+struct CountsItsEnd(Latch);
+
+impl Drop for CountsItsEnd {
+    fn drop(&mut self) {
+        self.0.count_down();
+    }
+}
+
+fn cancels<E: Executor>(count: usize) -> f64 {
+    let executor = E::new();
+    let (polled, dropped) = (Latch::new(count), Latch::new(count));
+    let tasks: Vec<_> = (0..count)
+        .map(|_| {
+            let (polled, end) = (polled.clone(), CountsItsEnd(dropped.clone()));
+            executor.spawn(poll_fn(move |_| -> Poll<()> {
+                let _owned = &end;
+                polled.count_down();
+                Poll::Pending
+            }))
+        })
+        .collect();
+    executor.block_on(polled.opened());
+    let watch = Watch::start();
+    tasks.into_iter().for_each(E::cancel);
+    executor.block_on(dropped.opened());
+    nanos_each(watch.stop().cpu_or_wall(), count)
+}
+
+fn pauses<E: Executor>(count: usize) -> f64 {
+    let executor = E::new();
+    let tasks: Vec<_> = (0..SLEEPERS).map(|_| executor.spawn(std::future::pending::<()>())).collect();
+    let watch = Watch::start();
+    for number in 0..count {
+        E::pause_and_resume(&tasks[number % SLEEPERS]);
+    }
+    let time = watch.stop().cpu_or_wall();
+    tasks.into_iter().for_each(E::cancel);
+    nanos_each(time, count)
+}
+
+fn timers_cancelled<E: Executor>(count: usize) -> f64 {
+    const LONG: Duration = Duration::from_secs(3600);
+    let executor = E::new();
+    let task = executor.spawn(async move {
+        for number in 0..count {
+            let mut timer = pin!(E::sleep(LONG));
+            poll_fn(|context| {
+                assert!(timer.as_mut().poll(context).is_pending());
+                Poll::Ready(())
+            })
+            .await;
+            if number % TIMERS_PER_YIELD == 0 {
+                E::yield_now().await;
+            }
+        }
+    });
+    let watch = Watch::start();
+    executor.block_on(task);
+    nanos_each(watch.stop().cpu_or_wall(), count)
+}
+
+fn timers_fired<E: Executor>(count: usize) -> f64 {
+    let executor = E::new();
+    let (set, fired) = (Latch::new(count), Latch::new(count));
+    for _ in 0..count {
+        let (set, fired) = (set.clone(), fired.clone());
+        E::detach(executor.spawn(async move {
+            let mut timer = pin!(E::sleep(TIMER));
+            let mut is_set = false;
+            poll_fn(|context| {
+                let polled = timer.as_mut().poll(context);
+                if !std::mem::replace(&mut is_set, true) {
+                    set.count_down();
+                }
+                polled
+            })
+            .await;
+            fired.count_down();
+        }));
+    }
+    let begin = Instant::now();
+    let watch = Watch::start();
+    executor.block_on(set.opened());
+    let setting = watch.stop().cpu_or_wall();
+    thread::sleep((TIMER + TIMER_STEP).saturating_sub(begin.elapsed()) + TIMER);
+    let watch = Watch::start();
+    executor.block_on(fired.opened());
+    nanos_each(setting + watch.stop().cpu_or_wall(), count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::executors::each_executor;
+
+    /// Each operation on each executor, a few times: it ends, and its time is a time.
+    #[test]
+    fn every_executor_does_what_it_has() {
+        for (name, measure) in each_executor!(measure) {
+            for operation in Operation::ALL {
+                match measure((operation, 100)) {
+                    Some(nanos) => assert!(nanos > 0.0 && nanos < 1e7, "{name}: {operation:?} {nanos}"),
+                    None => assert!(name != "colibri", "{operation:?}"),
+                }
+            }
+        }
+    }
+}

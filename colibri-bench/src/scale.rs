@@ -1,0 +1,226 @@
+//! The scenario `scale`: from a hundred to a million live tasks. Does a pick cost the same, and how much memory has a task?
+//!
+//! Time: all tasks yield in turn, in the order in which they were spawned. Memory: this program starts itself once for
+//! each figure, and the new process tells by how much its anonymous memory grew, exactly as the system has mapped it. So
+//! the allocator's own bytes are in it, and nothing that an earlier measurement left behind.
+
+use std::cell::RefCell;
+use std::fs;
+use std::hint::black_box;
+use std::pin::Pin;
+use std::process::{Command, Stdio};
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use crate::cli::Options;
+use crate::executors::{Executor, Latch, each_executor};
+use crate::failure::Failure;
+use crate::measure::Rounds;
+use crate::ops::operations::yields;
+use crate::progress::Progress;
+use crate::report::{Report, Row, count, digits};
+use crate::warning::Warning;
+
+/// What the scenario measures, in one line.
+pub(crate) const ABOUT: &str = "100 to 1 000 000 live tasks: cost of a pick, bytes of a task";
+
+/// Numbers of live tasks.
+const TASKS: [usize; 5] = [100, 1_000, 10_000, 100_000, 1_000_000];
+/// Below this many tasks, pages of 4 KiB are too coarse to tell a task's memory.
+const MEMORY_FROM: usize = 10_000;
+/// Picks in a round, at least: some 10 ms.
+const PICKS: usize = 200_000;
+/// Picks of each task, at least.
+const PICKS_EACH: usize = 4;
+/// A round with more tasks than this takes a second per executor: fewer of them are enough.
+const MANY: usize = 100_000;
+/// So few.
+const ROUNDS_OF_MANY: u32 = 3;
+
+/// Measures it.
+pub(crate) fn run(options: &Options) -> Result<Report, Failure> {
+    let rounds = options.ops_rounds();
+    let mut report = Report::new("scale", format!("cargo xtask bench scale --rounds {rounds}"));
+    say_picks(&mut report, rounds, options.quick);
+    say_memory(&mut report)?;
+    if let Some(warning) = Warning::debug_build() {
+        report.warn(warning);
+    }
+    Ok(report)
+}
+
+fn picks<E: Executor>(tasks: usize) -> f64 {
+    yields::<E>(tasks, (PICKS / tasks).max(PICKS_EACH))
+}
+
+fn say_picks(report: &mut Report, rounds: u32, quick: bool) {
+    let executors = each_executor!(picks);
+    let rounds_of = |tasks| match tasks {
+        0..=MANY => rounds,
+        _ if quick => 1,
+        _ => rounds.min(ROUNDS_OF_MANY),
+    };
+    let steps: u32 = TASKS.iter().map(|&tasks| rounds_of(tasks)).sum();
+    let progress = Progress::new("scale", steps.into());
+    let mut rows = Vec::new();
+    for tasks in TASKS {
+        let mut nanos: [Vec<f64>; 6] = Default::default();
+        for _ in 0..rounds_of(tasks) {
+            progress.begin(format!("{} tasks", count(tasks as u64)));
+            for ((_, picks), nanos) in executors.iter().zip(&mut nanos) {
+                nanos.push(picks(tasks));
+            }
+            progress.step();
+        }
+        for ((name, _), nanos) in executors.iter().zip(&nanos) {
+            let metric = format!("pick, {} tasks", count(tasks as u64));
+            report.row(Row::of_figures(name, &metric, "ns", nanos));
+        }
+        let [a, b, c, d, e, f] = nanos.map(|nanos| digits(Rounds::of(nanos).min));
+        rows.push([count(tasks as u64), a, b, c, d, e, f]);
+    }
+    drop(progress);
+    report.say(&format!(
+        "Time of one pick with its poll in ns, of so many tasks that yield in the order in which they were spawned: the best of\n\
+         {rounds} rounds ({} with a million tasks), the thread's own time.",
+        rounds_of(TASKS[TASKS.len() - 1])
+    ));
+    let [a, b, c, d, e, f] = executors.map(|(name, _)| name);
+    report.table(["tasks", a, b, c, d, e, f], rows);
+}
+
+fn say_memory(report: &mut Report) -> Result<(), Failure> {
+    if anonymous_bytes().is_none() {
+        report.say("Memory is not measured: this system has no /proc/self/smaps_rollup.");
+        return Ok(());
+    }
+    let executors = each_executor!(memory);
+    let mut rows = Vec::new();
+    for (waits, words) in [(false, "no waker kept"), (true, "a waker kept")] {
+        for tasks in TASKS.into_iter().filter(|&tasks| tasks >= MEMORY_FROM) {
+            let mut bytes = [0.0; 6];
+            for (place, (name, _)) in executors.iter().enumerate() {
+                bytes[place] = memory_elsewhere(place, tasks, waits)?;
+                let metric = format!("memory of a task, {words}, {} tasks", count(tasks as u64));
+                report.row(Row::of_figures(name, &metric, "B", &[bytes[place]]));
+            }
+            let [a, b, c, d, e, f] = bytes.map(|bytes| format!("{bytes:.0}"));
+            rows.push([format!("{} tasks, {words}", count(tasks as u64)), a, b, c, d, e, f]);
+        }
+    }
+    report.say(&format!(
+        "Memory of one task in bytes, its future of {} bytes and the allocator's own bytes included: by how much the anonymous\n\
+         memory of a new process grew (/proc/self/smaps_rollup), spread over all tasks.",
+        size_of::<Parked>()
+    ));
+    let [a, b, c, d, e, f] = executors.map(|(name, _)| name);
+    report.table(["bytes of a task", a, b, c, d, e, f], rows);
+    Ok(())
+}
+
+/// Starts this program to measure the memory of the tasks of the executor with this number.
+fn memory_elsewhere(executor: usize, tasks: usize, waits: bool) -> Result<f64, Failure> {
+    let refuse = |why: String| Failure::Run(format!("the memory of {tasks} tasks cannot be measured: {why}"));
+    let program = std::env::current_exe().map_err(|error| refuse(error.to_string()))?;
+    let output = Command::new(program)
+        .args(["memory", &executor.to_string(), &tasks.to_string(), &waits.to_string()])
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| refuse(error.to_string()))?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    said.trim().parse().map_err(|_| refuse(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
+}
+
+/// Bytes of each of `tasks` tasks, on the executor with this number. To be called in a process that does nothing else.
+pub(crate) fn measure_memory(executor: usize, tasks: usize, waits: bool) -> Option<f64> {
+    let (_, memory) = *each_executor!(memory).get(executor)?;
+    memory((tasks, waits))
+}
+
+fn memory<E: Executor>((tasks, waits): (usize, bool)) -> Option<f64> {
+    let executor = E::new();
+    let polled = Latch::new(1);
+    // Made, and touched, before anything is counted.
+    let parking = Rc::new(Parking {
+        wakers: RefCell::new((0..tasks + 1).map(|_| Some(Waker::noop().clone())).collect()),
+        polled: polled.clone(),
+        waits,
+    });
+    let spawn = |number| {
+        E::detach(executor.spawn(Parked { parking: Rc::clone(&parking), number, load: [7; 4] }));
+    };
+    // What the executor makes once, for its first task.
+    spawn(tasks);
+    executor.block_on(polled.opened());
+    polled.set(tasks);
+    let before = anonymous_bytes()?;
+    (0..tasks).for_each(spawn);
+    executor.block_on(polled.opened());
+    let grown = anonymous_bytes()?.saturating_sub(before);
+    // The tasks never end, and their wakers may keep them: the process ends with them.
+    black_box(&parking);
+    std::mem::forget((executor, parking));
+    Some(grown as f64 / tasks as f64)
+}
+
+/// Where parked tasks leave their wakers.
+struct Parking {
+    wakers: RefCell<Vec<Option<Waker>>>,
+    polled: Latch,
+    waits: bool,
+}
+
+/// A task's future: 48 bytes, and never ready.
+struct Parked {
+    parking: Rc<Parking>,
+    number: usize,
+    load: [u64; 4],
+}
+
+impl Future for Parked {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        black_box(self.load);
+        if self.parking.waits {
+            self.parking.wakers.borrow_mut()[self.number] = Some(context.waker().clone());
+        }
+        self.parking.polled.count_down();
+        Poll::Pending
+    }
+}
+
+/// The anonymous memory that is mapped into this process now.
+fn anonymous_bytes() -> Option<u64> {
+    let text = fs::read_to_string("/proc/self/smaps_rollup").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("Anonymous:"))?;
+    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kib << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parked_task_has_48_bytes() {
+        assert_eq!(size_of::<Parked>(), 48);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn anonymous_memory_grows_with_what_is_touched() {
+        let before = anonymous_bytes().unwrap();
+        let touched = black_box(vec![1_u8; 32 << 20]);
+        let grown = anonymous_bytes().unwrap() - before;
+        assert!(grown >= touched.len() as u64 / 2, "{grown}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_task_has_more_bytes_than_its_future() {
+        let bytes = measure_memory(0, 20_000, true).unwrap();
+        assert!((40.0..2_000.0).contains(&bytes), "{bytes}");
+        assert!(measure_memory(6, 1, true).is_none());
+    }
+}

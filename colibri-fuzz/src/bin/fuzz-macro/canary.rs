@@ -1,0 +1,307 @@
+//! Lowerings that are wrong on purpose, to show that the fuzzer finds such faults: a runtime that does the wrong thing,
+//! or a cooperative twin that was changed by one of the classic mistakes before the attribute saw it.
+
+use std::ops::Range;
+
+use syn::spanned::Spanned as _;
+use syn::visit::{self, Visit};
+use syn::{Block, Expr, ExprForLoop, ExprWhile, Stmt};
+
+use crate::case::Case;
+
+/// A wrong lowering.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Canary {
+    pub(crate) name: &'static str,
+    /// What is wrong.
+    pub(crate) what: &'static str,
+    how: How,
+}
+
+/// What to put in the place of which part of a text.
+type Edits = Vec<(Range<usize>, String)>;
+
+#[derive(Clone, Copy, Debug)]
+enum How {
+    /// By a runtime, a module of `template/faulty.rs`.
+    Runtime(&'static str),
+    /// By a change to the text.
+    Text(fn(&str, &syn::File) -> Edits),
+}
+
+/// All of them.
+pub(crate) const CANARIES: [Canary; 11] = [
+    Canary {
+        name: "lost-item",
+        what: "advancing an iterator by value drops an item now and then",
+        how: How::Runtime("lost_item"),
+    },
+    Canary {
+        name: "endless-fuel",
+        what: "the fuel wraps: results are right, and nothing ever stops",
+        how: How::Runtime("endless_fuel"),
+    },
+    Canary { name: "lost-fuel", what: "the fuel is never given back", how: How::Runtime("lost_fuel") },
+    Canary {
+        name: "doubled-fuel",
+        what: "each entry finds an iteration of fuel for nothing",
+        how: How::Runtime("doubled_fuel"),
+    },
+    Canary { name: "double-refill", what: "a check gives way twice", how: How::Runtime("double_refill") },
+    Canary {
+        name: "textbook-for",
+        what: "`for` by a `let` of its iterator: temporaries end too early or live too long",
+        how: How::Text(textbook_for),
+    },
+    Canary {
+        name: "long-condition",
+        what: "temporaries of a `while` condition live as long as the body",
+        how: How::Text(long_condition),
+    },
+    Canary {
+        name: "unchecked-round",
+        what: "an unrolled `while` body runs again without its condition",
+        how: How::Text(unchecked_round),
+    },
+    Canary {
+        name: "wrong-label",
+        what: "`continue 'outer` continues the inner loop",
+        how: How::Text(wrong_label),
+    },
+    Canary {
+        name: "early-drop",
+        what: "a local that is not read again is dropped at once",
+        how: How::Text(early_drop),
+    },
+    Canary {
+        name: "unawaited-call",
+        what: "a call of a cooperative function is not awaited",
+        how: How::Text(unawaited_call),
+    },
+];
+
+impl Canary {
+    /// The canary of that name.
+    pub(crate) fn named(name: &str) -> Option<Canary> {
+        CANARIES.into_iter().find(|canary| canary.name == name)
+    }
+
+    /// The cooperative twin, wrong.
+    pub(crate) fn cooperative(&self, case: &Case) -> String {
+        match self.how {
+            How::Runtime(module) => case.cooperative(Some(&format!("crate::faulty::{module}"))),
+            How::Text(change) => {
+                let Ok(file) = syn::parse_file(&case.text) else { return case.cooperative(None) };
+                let mut edits = change(&case.text, &file);
+                edits.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
+                let mut text = case.text.clone();
+                for (range, by) in edits {
+                    text.replace_range(range, &by);
+                }
+                case.with_text(case.name.clone(), text).cooperative(None)
+            }
+        }
+    }
+}
+
+/// The parts of a text that a change is about.
+struct Parts<'a> {
+    text: &'a str,
+    edits: Edits,
+    visit: fn(&mut Parts<'a>, &Expr),
+}
+
+impl<'a> Parts<'a> {
+    fn of(text: &'a str, file: &syn::File, visit: fn(&mut Parts<'a>, &Expr)) -> Edits {
+        let mut parts = Parts { text, edits: Vec::new(), visit };
+        parts.visit_file(file);
+        parts.edits
+    }
+
+    fn edit(&mut self, range: Range<usize>, by: String) {
+        self.edits.push((range, by));
+    }
+
+    fn slice(&self, node: &impl syn::spanned::Spanned) -> &'a str {
+        &self.text[node.span().byte_range()]
+    }
+}
+
+impl<'ast> Visit<'ast> for Parts<'_> {
+    fn visit_expr(&mut self, node: &'ast Expr) {
+        (self.visit)(self, node);
+        visit::visit_expr(self, node);
+    }
+}
+
+// Input:  `for x in items { body }`
+// Output: `{ let mut steps = IntoIterator::into_iter(items); while let Some(x) = steps.next() { body } }`
+fn textbook_for(text: &str, file: &syn::File) -> Edits {
+    Parts::of(text, file, |parts, node| {
+        let Expr::ForLoop(ExprForLoop { attrs, label, pat, expr, body, .. }) = node else { return };
+        // With a label in front, the block around would change what it means.
+        if label.is_some() || !attrs.is_empty() {
+            return;
+        }
+        let range = node.span().byte_range();
+        let (pattern, items) = (parts.slice(pat), parts.slice(expr));
+        let body = body.span().byte_range();
+        let head = format!(
+            "{{ let mut steps = IntoIterator::into_iter({items}); while let Some({pattern}) = steps.next() "
+        );
+        parts.edit(range.start..body.start, head);
+        parts.edit(range.end..range.end, "}".to_owned());
+    })
+}
+
+// Input:  `while condition { body }`
+// Output: `while let true = condition { body }`
+fn long_condition(text: &str, file: &syn::File) -> Edits {
+    Parts::of(text, file, |parts, node| {
+        let Expr::While(ExprWhile { cond, .. }) = node else { return };
+        if !contains_let(cond) {
+            let start = cond.span().byte_range().start;
+            parts.edit(start..start, "let true = ".to_owned());
+        }
+    })
+}
+
+fn contains_let(condition: &Expr) -> bool {
+    match condition {
+        Expr::Let(_) => true,
+        Expr::Binary(binary) => contains_let(&binary.left) || contains_let(&binary.right),
+        _ => false,
+    }
+}
+
+// Input:  `while condition { body }`
+// Output: `while condition { { body } body }`
+fn unchecked_round(text: &str, file: &syn::File) -> Edits {
+    Parts::of(text, file, |parts, node| {
+        let Expr::While(ExprWhile { cond, body, .. }) = node else { return };
+        let has_inner = body.stmts.iter().any(|statement| parts.slice(statement).contains('{'));
+        if !contains_let(cond) && !has_inner {
+            let inner = body.span().byte_range();
+            let again = parts.text[inner.start..inner.end].to_owned();
+            parts.edit(inner.start + 1..inner.start + 1, again);
+        }
+    })
+}
+
+fn wrong_label(text: &str, file: &syn::File) -> Edits {
+    Parts::of(text, file, |parts, node| {
+        let Expr::Continue(inner) = node else { return };
+        if inner.label.is_some() {
+            parts.edit(node.span().byte_range(), "continue".to_owned());
+        }
+    })
+}
+
+// Input:  `let guard = Loud(1);`, which is not mentioned again
+// Output: `let _ = Loud(1);`
+fn early_drop(text: &str, file: &syn::File) -> Edits {
+    struct Blocks<'a>(&'a str, Edits);
+    impl<'ast> Visit<'ast> for Blocks<'_> {
+        fn visit_block(&mut self, node: &'ast Block) {
+            for statement in &node.stmts {
+                let Stmt::Local(local) = statement else { continue };
+                let syn::Pat::Type(typed) = &local.pat else { continue };
+                let (name, ty) = (typed.pat.span().byte_range(), typed.ty.span().byte_range());
+                let name_text = self.0[name.clone()].trim_start_matches("mut ").to_owned();
+                let is_unused = self.0.matches(name_text.as_str()).count() == 1;
+                if is_unused && self.0[ty].contains("Loud") {
+                    self.1.push((name, "_".to_owned()));
+                }
+            }
+            visit::visit_block(self, node);
+        }
+    }
+    let mut blocks = Blocks(text, Vec::new());
+    blocks.visit_file(file);
+    blocks.1
+}
+
+fn unawaited_call(text: &str, file: &syn::File) -> Edits {
+    struct Statements<'a>(&'a str, Edits);
+    impl<'ast> Visit<'ast> for Statements<'_> {
+        fn visit_block(&mut self, node: &'ast Block) {
+            for statement in &node.stmts {
+                let range = statement.span().byte_range();
+                let text = &self.0[range.clone()];
+                if text.starts_with("note(")
+                    && text.ends_with(".await);")
+                    && text.matches("await").count() == 1
+                {
+                    self.1.push((range, format!("drop({};", text["note(".len()..].replace(".await);", ")"))));
+                }
+            }
+            visit::visit_block(self, node);
+        }
+    }
+    let mut statements = Statements(text, Vec::new());
+    statements.visit_file(file);
+    statements.1
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::judge::{Setting, Verdict, judge};
+
+    fn changed(name: &str, text: &str) -> String {
+        let case = Case::generated(1, 0).with_text("s1_n1".to_owned(), text.to_owned());
+        Canary::named(name).expect("there is one of that name").cooperative(&case)
+    }
+
+    #[test]
+    fn texts_are_changed_as_meant() {
+        let text = "fn f() { for x in y() { a(x); } while c { n -= 1; } let g: Loud = Loud(1); }";
+        assert!(changed("textbook-for", text).contains("while let Some(x) = steps.next() { a(x); }}"));
+        assert!(changed("long-condition", text).contains("while let true = c { n -= 1; }"));
+        assert!(changed("unchecked-round", text).contains("while c {{ n -= 1; } n -= 1; }"));
+        assert!(changed("early-drop", text).contains("let _: Loud"));
+        assert!(changed("wrong-label", "fn f() { continue 'a; }").contains("{ continue; }"));
+        assert!(changed("unawaited-call", "fn f() { note(h(3).await); }").contains("{ drop(h(3)); }"));
+        assert!(
+            changed("lost-item", "#[cooperative]\nfn f() {}").contains("crate = crate::faulty::lost_item")
+        );
+    }
+
+    /// Functions that each canary gets: a small run.
+    const FUNCTIONS: u64 = 16;
+
+    #[test]
+    fn each_canary_is_found_out() {
+        let Ok(project) = crate::run::project() else { panic!("the generated programs cannot be written") };
+        let mut cases = Vec::new();
+        for (at, canary) in CANARIES.iter().enumerate() {
+            let first = at as u64 * FUNCTIONS;
+            for number in first..first + FUNCTIONS {
+                let case = Case::generated(1, number);
+                let name = format!("{}_{number}", canary.name.replace('-', "_"));
+                cases.push(case.with_text(name, case.text.clone()));
+            }
+        }
+        let of = |case: &Case| {
+            CANARIES.into_iter().find(|canary| case.name.starts_with(&canary.name.replace('-', "_")))
+        };
+        let cooperative = |case: &Case| match of(case) {
+            Some(canary) => canary.cooperative(case),
+            None => case.cooperative(None),
+        };
+        let setting = Setting { cooperative: &cooperative, inputs: 4, lost_warnings_count: false };
+        let verdicts = judge(&project, &cases, &setting).expect("the generated programs compile");
+        let mut caught = BTreeMap::new();
+        for (case, verdict) in cases.iter().zip(verdicts) {
+            if let (Verdict::Differ(failure), Some(canary)) = (verdict, of(case)) {
+                caught.entry(canary.name).or_insert_with(Vec::new).push(failure.title());
+            }
+        }
+        let missed = CANARIES.into_iter().filter(|canary| !caught.contains_key(canary.name));
+        let missed = missed.map(|canary| canary.name).collect::<Vec<_>>();
+        assert!(missed.is_empty(), "missed {missed:?}; found out: {caught:?}");
+        println!("{caught:#?}");
+    }
+}

@@ -1,0 +1,327 @@
+//! What the generated functions call, and how their twins are compared. Written by `cargo xtask fuzz-macro`.
+#![allow(dead_code)]
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use colibri_core::{Budget, with_budget};
+
+/// Iterations that unbounded loops and recursion have, all together: after that they panic, in both twins alike.
+const PATIENCE: u64 = 1_500;
+/// Polls after which a function is said never to end.
+const MOST_POLLS: u64 = 300_000;
+/// Events that are kept of a run; the rest is only counted.
+const LONGEST_LOG: usize = 4_000;
+/// The check budgets.
+const CHECKS: [u32; 7] = [0, 1, 2, 3, 5, 17, 1000];
+
+thread_local! {
+    static LOG: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static PATIENT: Cell<u64> = const { Cell::new(0) };
+    static COUNTED: Cell<Counted> = const { Cell::new(Counted { iterations: 0, constant: 0, calls: 0, is_partial: false }) };
+}
+
+/// What the plain twin counts.
+#[derive(Clone, Copy, Default)]
+struct Counted {
+    /// Iterations of loops that have checks.
+    iterations: u64,
+    /// Iterations of loops with literal bounds, which may have none.
+    constant: u64,
+    /// Calls of the function to itself.
+    calls: u64,
+    /// Whether some were in a closure, where nothing gives way.
+    is_partial: bool,
+}
+
+/// Notes a side effect.
+pub fn note(event: impl std::fmt::Debug) {
+    LOG.with_borrow_mut(|log| {
+        if log.len() < LONGEST_LOG {
+            log.push(format!("{event:?}"));
+        }
+    });
+}
+
+/// Notes a side effect, and is an expression.
+pub fn noted<T: std::fmt::Debug>(value: T) -> T {
+    note(&value);
+    value
+}
+
+/// Ends what would go on for too long.
+pub fn guard() {
+    let patient = PATIENT.get() + 1;
+    PATIENT.set(patient);
+    assert!(patient < PATIENCE, "out of patience");
+}
+
+/// An iteration of a loop that might never end.
+pub fn tick() {
+    soft_tick();
+    guard();
+}
+
+/// An iteration of a loop that surely ends: only in the plain twin.
+pub fn soft_tick() {
+    count(|counted| counted.iterations += 1);
+}
+
+/// An iteration of a loop with literal bounds: only in the plain twin.
+pub fn constant_tick() {
+    count(|counted| counted.constant += 1);
+}
+
+/// A function that calls itself begins.
+pub fn call_tick() {
+    count(|counted| counted.calls += 1);
+    guard();
+}
+
+/// The function calls itself where nothing can be awaited.
+pub fn uncounted() {
+    count(|counted| counted.is_partial = true);
+}
+
+fn count(add: impl FnOnce(&mut Counted)) {
+    let mut counted = COUNTED.get();
+    add(&mut counted);
+    COUNTED.set(counted);
+}
+
+/// A value whose drop can be seen.
+#[derive(Debug, PartialEq)]
+pub struct Loud(pub i32);
+
+impl Drop for Loud {
+    fn drop(&mut self) {
+        note(format_args!("drop {}", self.0));
+    }
+}
+
+impl Loud {
+    pub fn is(&self, answer: bool) -> bool {
+        note(format_args!("ask {}", self.0));
+        answer
+    }
+
+    pub fn items(&self) -> std::slice::Iter<'_, i32> {
+        note(format_args!("items of {}", self.0));
+        [1, 5, 3, 8][..(self.0 & 3) as usize].iter()
+    }
+
+    pub fn some(&self, present: bool) -> Option<&Loud> {
+        present.then_some(self)
+    }
+
+    pub fn value(&self) -> i32 {
+        self.0
+    }
+
+    pub fn smaller(self) -> Option<Loud> {
+        let left = (self.0 & 7) - 1;
+        (left > 0).then_some(Loud(left))
+    }
+}
+
+/// Two values that can be moved out of one by one.
+#[derive(Debug)]
+pub struct Both {
+    pub left: Loud,
+    pub right: Loud,
+}
+
+/// A linked list.
+#[derive(Debug, Clone)]
+pub struct Node {
+    pub value: i32,
+    pub next: Option<Box<Node>>,
+}
+
+pub type List = Option<Box<Node>>;
+
+pub fn list_of(values: &[i32]) -> List {
+    values.iter().rev().fold(None, |next, &value| Some(Box::new(Node { value, next })))
+}
+
+/// Arguments: `input` is the number of the input, `place` that of the argument.
+fn draw(input: u64, place: u64) -> u64 {
+    let mut word =
+        input.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (place + 1).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    word = (word ^ (word >> 29)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 32)
+}
+
+pub fn an_int(input: u64, place: u64) -> i64 {
+    let word = draw(input, place);
+    match word % 8 {
+        0 => 0,
+        1 => 1,
+        2 => -1,
+        3 => i64::from(word as i32),
+        _ => (word >> 8) as i64 % 12,
+    }
+}
+
+pub fn ints(input: u64, place: u64) -> Vec<i32> {
+    let length = match input {
+        0 => 0,
+        1 => 1,
+        _ => draw(input, place) % 9,
+    };
+    (0..length).map(|at| an_int(input, place * 64 + at) as i32 % 1000).collect()
+}
+
+pub fn louds(input: u64, place: u64) -> Vec<Loud> {
+    ints(input, place).into_iter().take(5).map(|value| Loud(value & 63)).collect()
+}
+
+pub fn map_of(values: &[i32]) -> BTreeMap<i32, i32> {
+    values.iter().map(|&value| (value & 7, value)).collect()
+}
+
+pub fn text(input: u64, place: u64) -> String {
+    ints(input, place).into_iter().map(|value| char::from(b"ab,\"1 \nz"[(value & 7) as usize])).collect()
+}
+
+/// A function under test.
+pub struct Case {
+    pub name: &'static str,
+    pub plain: fn(u64) -> String,
+    pub cooperative: fn(u64) -> Pin<Box<dyn Future<Output = String>>>,
+}
+
+/// What can be seen of one run.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    result: Result<String, String>,
+    log: Vec<String>,
+}
+
+fn watch(run: impl FnOnce() -> String) -> Seen {
+    LOG.take();
+    PATIENT.set(0);
+    COUNTED.set(Counted::default());
+    let result = catch_unwind(AssertUnwindSafe(run)).map_err(message);
+    Seen { result, log: LOG.take() }
+}
+
+fn message(payload: Box<dyn Any + Send>) -> String {
+    match payload.downcast::<String>() {
+        Ok(text) => *text,
+        Err(payload) => payload.downcast::<&str>().map_or_else(|_| "?".to_owned(), |text| (*text).to_owned()),
+    }
+}
+
+/// What a poll may use.
+#[derive(Clone, Copy, Debug)]
+enum Mode {
+    Unlimited,
+    Foreign,
+    Time,
+    Checks(u32),
+}
+
+/// Polls to the end; how often is told through `polls`, on a panic too.
+fn poll_to_end(mode: Mode, mut future: Pin<Box<dyn Future<Output = String>>>, polls: &Cell<u64>) -> String {
+    let mut context = Context::from_waker(Waker::noop());
+    loop {
+        polls.set(polls.get() + 1);
+        let mut poll = || future.as_mut().poll(&mut context);
+        let polled = match mode {
+            Mode::Foreign => poll(),
+            Mode::Unlimited => with_budget(Budget::UNLIMITED, poll),
+            Mode::Time => with_budget(Budget::time(Duration::from_micros(1)), poll),
+            Mode::Checks(checks) => with_budget(Budget::checks(checks), poll),
+        };
+        if let Poll::Ready(output) = polled {
+            return output;
+        }
+        assert!(polls.get() < MOST_POLLS, "it never ends");
+    }
+}
+
+/// Compares the twins of one case: how many runs and comparisons there were, or the kind of the first difference and
+/// what it is.
+fn judge(case: &Case, inputs: u64) -> Result<(u64, u64), (&'static str, String)> {
+    let (mut runs, mut comparisons) = (0, 0);
+    for input in 0..inputs {
+        let expected = watch(|| (case.plain)(input));
+        let counted = COUNTED.get();
+        runs += 1;
+        let mut checks = 0;
+        let modes = CHECKS.map(Mode::Checks).into_iter().chain([Mode::Unlimited, Mode::Foreign, Mode::Time]);
+        for mode in modes {
+            let polls = Cell::new(0);
+            let seen = watch(|| poll_to_end(mode, (case.cooperative)(input), &polls));
+            runs += 1;
+            comparisons += 3;
+            let place = format!("input {input}, budget {mode:?}");
+            if seen.result != expected.result {
+                let kind = if seen.result.is_err() || expected.result.is_err() { "panic" } else { "result" };
+                return Err((kind, format!("{place}: {:?} instead of {:?}", seen.result, expected.result)));
+            }
+            if seen.log != expected.log {
+                let at = seen.log.iter().zip(&expected.log).position(|(left, right)| left != right);
+                let at = at.unwrap_or(seen.log.len().min(expected.log.len()));
+                let around = |log: &[String]| log[at.saturating_sub(2)..log.len().min(at + 4)].join(", ");
+                let difference = format!(
+                    "{place}: event {at} differs: .. {} .. instead of .. {} ..",
+                    around(&seen.log),
+                    around(&expected.log)
+                );
+                return Err(("log", difference));
+            }
+            if let Mode::Checks(budget) = mode {
+                comparisons += 1;
+                let gave_way = polls.get() - 1;
+                if budget == 0 {
+                    checks = gave_way;
+                    let Counted { iterations, constant, calls, is_partial } = counted;
+                    if checks < iterations && !is_partial {
+                        let difference =
+                            format!("{place}: gave way {checks} times in {iterations} iterations");
+                        return Err(("too-few-checks", difference));
+                    }
+                    // One more: the check at which the last loop ends.
+                    if checks > iterations + constant + calls + 1 {
+                        let difference = format!(
+                            "{place}: gave way {checks} times in {iterations} iterations, {constant} of constant \
+                             loops, {calls} calls"
+                        );
+                        return Err(("too-many-checks", difference));
+                    }
+                }
+                let expected = checks / (u64::from(budget) + 1);
+                if gave_way != expected {
+                    let difference = format!(
+                        "{place}: gave way {gave_way} times instead of {expected}, for {checks} checks"
+                    );
+                    return Err(("polls", difference));
+                }
+            }
+        }
+    }
+    Ok((runs, comparisons))
+}
+
+/// Judges the cases from `first` on, and tells of each in one line.
+pub fn run(cases: &[Case]) {
+    let mut arguments = std::env::args().skip(1).map(|argument| argument.parse().unwrap_or(0));
+    let first: u64 = arguments.next().unwrap_or(0);
+    let inputs: u64 = arguments.next().unwrap_or(4);
+    std::panic::set_hook(Box::new(|_| {}));
+    for (at, case) in cases.iter().enumerate().skip(first as usize) {
+        println!("begin {at} {}", case.name);
+        match judge(case, inputs) {
+            Ok((runs, comparisons)) => println!("agree {} {runs} {comparisons}", case.name),
+            Err((kind, difference)) => println!("differ {} {kind} {difference:?}", case.name),
+        }
+    }
+}
