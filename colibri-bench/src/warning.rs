@@ -65,7 +65,7 @@ impl Warning {
         (share > RUNS_DISTURBED_SHARE).then(|| {
             Self::new(
                 format!("Other programs had the CPU for a part of {} of the runs.", percent(share)),
-                "These runs are left out; but what runs beside also slows the memory down, which shows in no count.",
+                "Their interruptions are not in the figures; but what runs beside also slows caches and memory.",
                 "Close what else runs and measure again, or trust the best rounds and --instructions more.",
             )
         })

@@ -104,7 +104,63 @@ fn a_place_for_results_that_cannot_be_written_is_an_error_of_the_run() {
 fn list_names_the_scenarios() {
     let output = bench(&["list"]);
     assert!(output.status.success());
-    assert!(text(&output.stdout).starts_with("latency    point queries beside"));
+    let listed = text(&output.stdout);
+    assert!(listed.starts_with("latency    point queries beside"));
+    let names: Vec<_> = listed.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(names, ["latency", "overhead", "ops", "scale"]);
+}
+
+#[test]
+fn an_unknown_kernel_is_refused_and_the_known_ones_are_named() {
+    refused(&["overhead", "--kernel", "mandelbort"], &["'mandelbort'", "mandelbrot", "levenshtein"]);
+    refused(&["overhead", "--instructions", "--size"], &["--instructions", "--size"]);
+    refused(&["ops", "--kernel", "gcd"], &["--kernel"]);
+    refused(&["overhead", "--rounds", "0"], &["from 1 to 1000"]);
+}
+
+#[test]
+fn hidden_commands_are_not_offered() {
+    let help = text(&bench(&["--help"]).stdout);
+    assert!(help.contains("overhead") && help.contains("scale"), "{help}");
+    assert!(!help.contains("valgrind") && !help.contains("Tells the bytes"), "{help}");
+}
+
+#[test]
+fn one_kernel_is_measured_and_saved() {
+    let folder = folder(&[]);
+    let out = folder.path().join("results");
+    let output = bench(&["overhead", "--quick", "--rounds", "1", "--kernel", "bfs", "--out", name(&out)]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let printed = text(&output.stdout);
+    for word in [
+        "bfs: breadth first, a VecDeque.",
+        "Repeat: cargo xtask bench overhead --kernel bfs --rounds 1",
+        "| bfs ",
+        "| geometric mean, below 1 as 1 |",
+        "consume_budget: min",
+        "| all with short iterations |",
+    ] {
+        assert!(printed.contains(word), "no `{word}` in: {printed}");
+    }
+    let json = fs::read_to_string(out.join("overhead.json")).expect("it is saved");
+    for metric in
+        ["time, plain", "ratio of time, cooperative", "ratio of best times, yield_now/64", "overshoot"]
+    {
+        assert!(json.contains(&format!("\"metric\": \"{metric}\"")), "no `{metric}` in: {json}");
+    }
+    assert!(out.join("overhead-overshoot.hgrm").is_file());
+}
+
+#[test]
+fn what_a_measurement_needs_is_named_where_it_is_missing() {
+    let folder = folder(&[]);
+    for (option, program) in [("--instructions", "valgrind is missing"), ("--size", "nm is missing")] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_colibri-bench"));
+        command.args(["overhead", option, "--out", name(folder.path())]).env("PATH", folder.path());
+        let output = command.output().expect("the bench starts");
+        assert!(output.status.success());
+        assert!(text(&output.stdout).contains(program), "{}", text(&output.stdout));
+    }
 }
 
 #[test]

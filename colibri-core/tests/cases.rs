@@ -339,7 +339,11 @@ fn case_06_a_handle_that_wanders_leaves_no_wait_behind() {
     let first = wanders.clone();
     // It looks at the handle once, and leaves it to the second.
     let first = bench.scheduler.spawn(Priority::Immediate, async move {
-        futures::future::poll_fn(|context| Poll::Ready(drop(first.borrow_mut().poll_unpin(context)))).await;
+        futures::future::poll_fn(|context| {
+            drop(first.borrow_mut().poll_unpin(context));
+            Poll::Ready(())
+        })
+        .await;
         std::future::pending::<()>().await;
     });
     let (say, second) = (bench.say("high"), wanders.clone());
@@ -579,7 +583,8 @@ fn case_09_a_wake_before_the_first_poll_or_during_a_poll_is_not_lost() {
         wakes_left -= 1;
         // Twice, by value and by reference, and from another thread: one poll.
         context.waker().wake_by_ref();
-        context.waker().clone().wake();
+        let by_value = context.waker().clone();
+        by_value.wake();
         let waker = context.waker().clone();
         std::thread::spawn(move || waker.wake()).join().unwrap();
         Poll::Pending

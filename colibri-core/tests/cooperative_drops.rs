@@ -1,5 +1,7 @@
 //! Drop order, the lifetimes of temporaries, and what a panic or a dropped future leaves behind.
 
+#![allow(clippy::all, reason = "odd forms are what is tested")]
+
 mod cooperative_support;
 
 use std::cell::RefCell;

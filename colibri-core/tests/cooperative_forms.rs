@@ -1,5 +1,7 @@
 //! Every form of function, of signature and of recursion.
 
+#![allow(clippy::all, reason = "odd forms are what is tested")]
+
 mod cooperative_support;
 
 use std::fmt;

@@ -1,5 +1,7 @@
 //! The user owns every identifier; and what `macro_rules` passes on keeps its meaning.
 
+#![allow(clippy::all, reason = "odd forms are what is tested")]
+
 mod cooperative_support;
 
 use cooperative_support::same;

@@ -1,5 +1,7 @@
 //! Loops over let chains, which editions before 2024 do not have.
 
+#![allow(clippy::all, reason = "odd forms are what is tested")]
+
 mod cooperative_support;
 
 use cooperative_support::{Loud, note, same};

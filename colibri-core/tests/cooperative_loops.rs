@@ -1,5 +1,7 @@
 //! Every form of loop, in every place where an expression may stand.
 
+#![allow(clippy::all, reason = "odd forms are what is tested")]
+
 mod cooperative_support;
 
 use cooperative_support::{Loud, note, noted, same};

@@ -1,5 +1,6 @@
 //! Code that the optimiser could break: locals that are moved, borrowed, not initialised, or of unknown types at a check.
 
+#![allow(clippy::all, reason = "odd forms are what is tested")]
 #![allow(non_upper_case_globals)]
 
 mod cooperative_support;

@@ -1,6 +1,7 @@
 //! The attribute adds no warning to clean code, and keeps those that should fire.
 
 #![deny(warnings)]
+#![allow(clippy::all, reason = "odd forms are what is tested")]
 #![warn(
     ambiguous_negative_literals,
     closure_returning_async_block,

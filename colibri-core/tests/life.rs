@@ -347,7 +347,9 @@ fn live(case: Case) -> Result<(), String> {
         Cancel::WhileReady => {
             // Woken, taken in, and not run.
             let waker = world.waker.borrow().clone();
-            waker.map(Waker::wake);
+            if let Some(waker) = waker {
+                waker.wake();
+            }
             scheduler.run_for(std::time::Duration::ZERO);
             world.cancel();
         }
@@ -369,7 +371,9 @@ fn live(case: Case) -> Result<(), String> {
 
     // Its second poll, if it is still there. The wake may come late.
     let waker = world.waker.borrow().clone();
-    waker.map(Waker::wake);
+    if let Some(waker) = waker {
+        waker.wake();
+    }
     scheduler.run_slice();
     if case.cancel == Cancel::AfterTheEnd {
         world.cancel();

@@ -130,10 +130,10 @@ fn wakes_from_four_threads_reach_tasks_that_come_and_go() {
             2 => tasks[post].1.set_priority(Priority::ALL[draw.below(3)]),
             _ => tasks[post].1.resume(),
         }
-        for post in 0..POSTS {
-            if tasks[post].1.is_finished() {
+        for (post, task) in tasks.iter_mut().enumerate() {
+            if task.1.is_finished() {
                 // The old handle is dropped now and then before, now and then after the new task is there.
-                tasks[post] = start(post, 1 + draw.below(40));
+                *task = start(post, 1 + draw.below(40));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Strategies that draw workloads, for [proptest].
+//! Strategies that draw workloads, for proptest.
 //!
 //! They are *swarms*: each case first draws which features exist at all (about half of them) and how heavy each is,
 //! then tasks by these weights. A uniform mix of everything would hide what only a pure diet shows: nothing but

@@ -14,6 +14,9 @@ use crate::warning::OFF_CPU_SHARE;
 /// the wall's two readings, so that an undisturbed slice has more time on it than on the wall's.
 const SLICE_OFF_CPU: Duration = Duration::from_micros(1);
 
+/// Fewer undisturbed rounds than this have no middle one that means more than that of all.
+const CALM_LEAST: usize = 3;
+
 /// A kernel with its rounds and slices.
 #[derive(Debug)]
 pub(super) struct Measured {
@@ -92,7 +95,8 @@ impl Measured {
         self.rounds.iter().filter_map(|round| round[way as usize]).map(seconds).collect()
     }
 
-    /// Each round's ratio to the plain function; those in which neither was disturbed, or all if there is none.
+    /// Each round's ratio to the plain function; those in which neither was disturbed, or all if
+    /// these are too few.
     pub(super) fn ratios(&self, way: Way) -> Vec<f64> {
         let pairs: Vec<(Used, Used)> = self
             .rounds
@@ -102,7 +106,7 @@ impl Measured {
         let ratio = |(own, plain): &(Used, Used)| seconds(*own) / seconds(*plain);
         let calm = pairs.iter().filter(|(own, plain)| !is_disturbed(own) && !is_disturbed(plain));
         let calm: Vec<f64> = calm.map(ratio).collect();
-        if calm.is_empty() { pairs.iter().map(ratio).collect() } else { calm }
+        if calm.len() < CALM_LEAST { pairs.iter().map(ratio).collect() } else { calm }
     }
 
     /// How `way` compares; none if no round ran it.
@@ -165,12 +169,13 @@ mod tests {
         let measured = measured(&[
             (used(10, 10), used(11, 11)),
             (used(10, 10), used(12, 12)),
+            (used(10, 10), used(11, 11)),
             (used(9, 9), used(30, 14)),
             (used(40, 12), used(10, 10)),
         ]);
-        assert_eq!(measured.disturbed(), (2, 8));
+        assert_eq!(measured.disturbed(), (2, 10));
         let ratio = measured.ratio(Way::Cooperative).unwrap();
-        assert!((ratio.best - 10.0 / 9.0).abs() < 1e-9 && (ratio.median - 1.15).abs() < 1e-9, "{ratio:?}");
+        assert!((ratio.best - 10.0 / 9.0).abs() < 1e-9 && (ratio.median - 1.1).abs() < 1e-9, "{ratio:?}");
         assert_eq!(measured.ratio(Way::Consuming), None);
     }
 

@@ -37,8 +37,12 @@ pub(crate) struct Compiled {
     pub(crate) others: Vec<String>,
 }
 
-/// Compiles these programs.
+/// Compiles these programs; once more if that ends without a word about any case, as when somebody ends rustc.
 pub(crate) fn compile(project: &Project, programs: &[&str]) -> Result<Compiled, String> {
+    compile_once(project, programs).or_else(|_| compile_once(project, programs))
+}
+
+fn compile_once(project: &Project, programs: &[&str]) -> Result<Compiled, String> {
     let mut command = project.build(programs);
     let output =
         command.stdin(Stdio::null()).output().map_err(|error| format!("cargo does not start: {error}"))?;

@@ -125,6 +125,20 @@ impl Generator {
         self.one_of(&fitting)
     }
 
+    /// One of those that can be changed, or a new one and the statement that declares it.
+    pub(crate) fn provide(&mut self, kind: Kind) -> (String, Id) {
+        if let Some(id) = self.writable(kind) {
+            return (String::new(), id);
+        }
+        let (name, from) = (self.unique("v"), if kind == Kind::Items { Kind::Ints } else { kind });
+        let value = self.without_blocks(|this| this.expression(from, 1));
+        let id = self.scopes.declare(&name, kind, true);
+        if kind == Kind::Items {
+            return (format!("let mut {name} = {value}.into_iter();\n"), id);
+        }
+        (format!("let mut {name}: {} = {value};\n", kind.name()), id)
+    }
+
     fn one_of(&mut self, ids: &[Id]) -> Option<Id> {
         if ids.is_empty() { None } else { Some(*self.random.pick(ids)) }
     }

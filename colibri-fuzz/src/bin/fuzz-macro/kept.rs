@@ -33,7 +33,7 @@ fn read_one(path: &Path) -> Result<Case, String> {
         path.file_stem().map(|stem| stem.to_string_lossy().replace(['-', '.'], "_")).unwrap_or_default();
     let case = Case {
         name: format!("kept_{stem}"),
-        is_edition_2021: text.lines().any(|line| line == "// edition: 2021"),
+        is_edition_2021: text.lines().any(|line| line == "//! edition: 2021"),
         text: text_of_kept(&text),
         forms: Forms::default(),
     };
@@ -52,7 +52,7 @@ pub(crate) fn keep(folder: &Path, case: &Case, failure: &Failure, command: &str)
     let edition = if case.is_edition_2021 { "2021" } else { "2024" };
     let first_line = failure.seen.lines().next().unwrap_or_default();
     let text = format!(
-        "// {}: {first_line}\n// found by: {command}\n// edition: {edition}\n\n{}",
+        "//! {}: {first_line}\n//!\n//! found by: {command}\n//! edition: {edition}\n\n{}",
         failure.title(),
         case.text
     );

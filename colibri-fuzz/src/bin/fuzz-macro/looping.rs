@@ -301,29 +301,25 @@ impl Generator {
                     this.scopes.declare(&name, Kind::Int(Int::U8), false);
                 })
             }
-            _ => match self
-                .scopes
-                .all(|variable| variable.kind == Kind::Items && variable.state == State::Free)
-                .first()
-            {
-                Some(&id) => {
-                    self.forms.note("for by_ref");
-                    let items = self.scopes.write(id);
-                    self.while_held(id, State::Taken, |this| {
-                        this.looped(&format!("for {name} in {items}.by_ref()"), Tick::Soft, |this| {
-                            this.scopes.declare(&name, Kind::I32, false);
-                        })
-                    })
-                }
-                None => {
-                    self.forms.note("for map");
-                    let map = self.expression(Kind::Map, 0);
-                    self.looped(&format!("for ({name}, {second}) in {map}"), Tick::Soft, |this| {
+            _ if self.random.chance(50) => {
+                self.forms.note("for by_ref");
+                let (first, id) = self.provide(Kind::Items);
+                let items = self.scopes.write(id);
+                let body = self.while_held(id, State::Taken, |this| {
+                    this.looped(&format!("for {name} in {items}.by_ref()"), Tick::Soft, |this| {
                         this.scopes.declare(&name, Kind::I32, false);
-                        this.scopes.declare(&second, Kind::I32, false);
                     })
-                }
-            },
+                });
+                format!("{first}{body}")
+            }
+            _ => {
+                self.forms.note("for map");
+                let map = self.expression(Kind::Map, 0);
+                self.looped(&format!("for ({name}, {second}) in {map}"), Tick::Soft, |this| {
+                    this.scopes.declare(&name, Kind::I32, false);
+                    this.scopes.declare(&second, Kind::I32, false);
+                })
+            }
         };
         for (id, state) in held.into_iter().zip(before) {
             self.scopes.restore(id, state);
@@ -342,10 +338,11 @@ impl Generator {
     }
 
     pub(crate) fn grid_loop(&mut self) -> String {
-        let Some(id) = self.writable(Kind::Grid) else {
+        if self.random.chance(50) {
             return if self.random.chance(50) { self.range_loop() } else { self.collection_loop() };
-        };
+        }
         self.forms.note("for grid");
+        let (first, id) = self.provide(Kind::Grid);
         let grid = self.scopes.write(id);
         let (row, column) = (self.unique("row"), self.unique("col"));
         if self.random.chance(50) {
@@ -360,7 +357,7 @@ impl Generator {
                     },
                     |_| format!("{grid}[{row}][{column}] = {grid}[{column}][{row}].wrapping_add({value});\n"),
                 );
-                format!("for {row} in 0..3usize {{\n{constant}{inner}}}\n")
+                format!("{first}for {row} in 0..3usize {{\n{constant}{inner}}}\n")
             });
         }
         let soft = self.tick(Tick::Soft);
@@ -368,7 +365,7 @@ impl Generator {
             let inner = this.looped(&format!("for {column} in {row}.iter_mut()"), Tick::Soft, |this| {
                 this.scopes.declare(&column, Kind::IntMut, false);
             });
-            format!("for {row} in &mut {grid} {{\n{soft}{inner}}}\n")
+            format!("{first}for {row} in &mut {grid} {{\n{soft}{inner}}}\n")
         })
     }
 }

@@ -64,26 +64,26 @@ impl Generator {
     pub(crate) fn while_let_loop(&mut self) -> String {
         let name = self.name();
         match self.random.below(8) {
-            0 => match self.writable(Kind::Ints) {
-                Some(id) => {
-                    self.forms.note("while let pop");
-                    let items = self.scopes.write(id);
-                    self.looped(&format!("while let Some({name}) = {items}.pop()"), Tick::Hard, |this| {
-                        this.scopes.declare(&name, Kind::I32, false);
-                    })
-                }
-                None => self.while_loop(),
-            },
-            1 => match self.writable(Kind::Louds) {
-                Some(id) => {
-                    self.forms.note("while let pop");
-                    let items = self.scopes.write(id);
-                    self.looped(&format!("while let Some({name}) = {items}.pop()"), Tick::Hard, |this| {
-                        this.scopes.declare(&name, Kind::Loud, false);
-                    })
-                }
-                None => self.while_loop(),
-            },
+            0 => {
+                self.forms.note("while let pop");
+                let (first, id) = self.provide(Kind::Ints);
+                let items = self.scopes.write(id);
+                let head = format!("while let Some({name}) = {items}.pop()");
+                let body = self.looped(&head, Tick::Hard, |this| {
+                    this.scopes.declare(&name, Kind::I32, false);
+                });
+                format!("{first}{body}")
+            }
+            1 => {
+                self.forms.note("while let pop");
+                let (first, id) = self.provide(Kind::Louds);
+                let items = self.scopes.write(id);
+                let head = format!("while let Some({name}) = {items}.pop()");
+                let body = self.looped(&head, Tick::Hard, |this| {
+                    this.scopes.declare(&name, Kind::Loud, false);
+                });
+                format!("{first}{body}")
+            }
             2 => {
                 self.forms.note("while let next");
                 let (iterator, items) = (self.unique("it"), self.expression(Kind::Ints, 1));
@@ -100,16 +100,16 @@ impl Generator {
                 });
                 format!("let mut {iterator} = {items}.into_iter();\n{body}")
             }
-            3 => match self.writable(Kind::MaybeLoud) {
-                Some(id) => {
-                    self.forms.note("while let take");
-                    let slot = self.scopes.write(id);
-                    self.looped(&format!("while let Some({name}) = {slot}.take()"), Tick::Hard, |this| {
-                        this.scopes.declare(&name, Kind::Loud, false);
-                    })
-                }
-                None => self.while_loop(),
-            },
+            3 => {
+                self.forms.note("while let take");
+                let (first, id) = self.provide(Kind::MaybeLoud);
+                let slot = self.scopes.write(id);
+                let head = format!("while let Some({name}) = {slot}.take()");
+                let body = self.looped(&head, Tick::Hard, |this| {
+                    this.scopes.declare(&name, Kind::Loud, false);
+                });
+                format!("{first}{body}")
+            }
             4 => {
                 self.forms.note("while let temporary");
                 let (number, condition) = (self.int_argument(), self.boolean(1));
@@ -160,15 +160,8 @@ impl Generator {
 
     pub(crate) fn list_loop(&mut self) -> String {
         let (current, node) = (self.unique("cur"), self.unique("node"));
-        if self.random.chance(45)
-            && let Some(id) = self
-                .scopes
-                .all(|variable| {
-                    variable.kind == Kind::List && variable.is_mut && variable.state == State::Free
-                })
-                .first()
-                .copied()
-        {
+        if self.random.chance(45) {
+            let (first, id) = self.provide(Kind::List);
             self.forms.note("while let list mut");
             let list = self.scopes.write(id);
             return self.while_held(id, State::Taken, |this| {
@@ -179,13 +172,16 @@ impl Generator {
                         "{node}.value = {node}.value.wrapping_mul(3).wrapping_add({number});\n{current} = {node}.next.as_deref_mut();\n"
                     )
                 });
-                format!("let mut {current} = {list}.as_deref_mut();\n{body}")
+                format!("{first}let mut {current} = {list}.as_deref_mut();\n{body}")
             });
         }
         let lists = self.scopes.all(|variable| {
             matches!(variable.kind, Kind::List | Kind::ListRef) && variable.state <= State::Shared
         });
-        let Some(&id) = lists.first() else { return self.while_loop() };
+        let (first, id) = match lists.first() {
+            Some(&id) => (String::new(), id),
+            None => self.provide(Kind::List),
+        };
         self.forms.note("while let list");
         let list = self.scopes.read(id);
         let name = self.name();
@@ -199,7 +195,7 @@ impl Generator {
                 },
                 |_| format!("let {name} = {node}.value;\n{current} = {node}.next.as_deref();\n"),
             );
-            format!("let mut {current} = {list}.as_deref();\n{body}")
+            format!("{first}let mut {current} = {list}.as_deref();\n{body}")
         })
     }
 
