@@ -156,7 +156,14 @@ mod tests {
             }
             sum
         });
-        assert_eq!((sum, order.take()), (3, vec![0, 1, 2, 10, 11, 12]));
+        assert_eq!(sum, 3);
+        // Not the same order everywhere: colibri lifts the task that is awaited.
+        let order = order.take();
+        let place = |number| order.iter().position(|&at| at == number);
+        assert!(
+            (0..3).all(|number| place(number).is_some() && place(number) < place(number + 10)),
+            "{order:?}"
+        );
 
         let latch = Latch::new(2);
         struct CountsItsEnd(Latch);
@@ -177,7 +184,7 @@ mod tests {
         executor.block_on(latch.opened());
 
         if E::HAS_TIMERS {
-            executor.block_on(executor.spawn(E::sleep(Duration::from_millis(1))));
+            executor.block_on(executor.spawn(async { E::sleep(Duration::from_millis(1)).await }));
         }
     }
 

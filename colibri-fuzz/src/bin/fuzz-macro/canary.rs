@@ -273,6 +273,7 @@ mod tests {
     const FUNCTIONS: u64 = 16;
 
     #[test]
+    #[ignore = "compiles for minutes: cargo test -p colibri-fuzz --bin fuzz-macro -- --ignored"]
     fn each_canary_is_found_out() {
         let Ok(project) = crate::run::project() else { panic!("the generated programs cannot be written") };
         let mut cases = Vec::new();
