@@ -49,7 +49,7 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli) -> Result<(), Failure> {
-    match cli.command.as_ref().unwrap_or(&Command::All) {
+    match cli.command.as_ref().unwrap_or(&Command::Latency) {
         Command::List => {
             for scenario in SCENARIOS {
                 anstream::println!("{:<10} {}", scenario.name, scenario.about);
