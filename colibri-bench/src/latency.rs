@@ -107,6 +107,13 @@ struct Subject {
     off_cpu: Vec<Option<f64>>,
     late: Histogram<u64>,
     exhausted: bool,
+        let (sent, answered) = (round.sent.late_nanos.len(), round.waits.planned.len());
+        if sent != answered {
+            return Err(Failure::Run(format!(
+                "\"{}\" answered {answered} queries of {sent}. Please report this.",
+                peer.name
+            )));
+        }
 }
 
 impl Subject {
@@ -176,8 +183,8 @@ fn command(options: &Options) -> String {
 fn say_load(report: &mut Report, options: &Options, corpus: &Corpus, expected: &Expected) {
     let mut text = format!(
         "Bulk work: an index of {} MB in {} files below {}: {} words, {} different ones.\n\
-         Queries: {} in a second, Poisson arrivals from another thread (an open loop), a word looked up in what is\n\
-         indexed so far. {} rounds, interleaved.",
+         Queries: {} in a second, Poisson arrivals from another thread (an open loop), each a task that looks a word up in\n\
+         what is indexed so far. {} rounds, interleaved.",
         digits(corpus.bytes() as f64 / 1e6),
         count(corpus.documents().count() as u64),
         shorten(corpus.folder()),
@@ -205,9 +212,9 @@ fn say_waits(report: &mut Report, subjects: &[Subject]) {
     report.say(
         "Waits of the queries, from the planned arrival to the answer's end: the time in which the thread was held is in\n\
          them (no coordinated omission). All rounds together, then the 99th percentile of single rounds. The last line is the\n\
-         part of all waits that the sender is to blame for.",
+         part of all waits that the sender is to blame for; the last column leaves it out of the 99th percentile.",
     );
-    let row = |name: &str, histogram: &Histogram<u64>, p99_nanos: Option<Rounds>| {
+    let row = |name: &str, histogram: &Histogram<u64>, subject: Option<&Subject>| {
         let at = |quantile| duration(histogram.value_at_quantile(quantile));
         let round = |nanos: Option<f64>| nanos.map_or(String::new(), |nanos| duration(nanos as u64));
         [
@@ -222,14 +229,13 @@ fn say_waits(report: &mut Report, subjects: &[Subject]) {
             round(p99_nanos.map(|rounds| rounds.median)),
         ]
     };
-    let mut rows: Vec<_> = subjects
-        .iter()
-        .map(|subject| {
-            row(subject.peer.name, &subject.waits, Some(Rounds::of(subject.p99_nanos.iter().copied())))
-        })
-        .collect();
+    let mut rows: Vec<_> =
+        subjects.iter().map(|subject| row(subject.peer.name, &subject.waits, Some(subject))).collect();
     rows.push(row("(of these: sent late)", &late(subjects), None));
-    report.table(["way", "queries", "p50", "p90", "p99", "p99.9", "max", "p99: best", "median"], rows);
+    report.table(
+        ["way", "queries", "p50", "p90", "p99", "p99.9", "max", "p99: best", "median", "since sent"],
+        rows,
+    );
 }
 
 /// By how much the sender was late, over all rounds of all subjects.
@@ -254,6 +260,7 @@ fn say_throughput(report: &mut Report, subjects: &[Subject]) {
             subject.peer.name.to_owned(),
             format!("{} MB/s", digits(rounds.max)),
             format!("{} MB/s", digits(rounds.median)),
+        let p99_nanos = subject.map(|subject| Rounds::of(subject.p99_nanos.iter().copied()));
             percent(rounds.spread()),
             percent(rounds.max / Rounds::of(subjects[0].throughput.iter().copied()).max),
             percent(ratios.median),
@@ -265,6 +272,7 @@ fn say_throughput(report: &mut Report, subjects: &[Subject]) {
         subjects.iter().map(row).collect(),
     );
 }
+            subject.map_or(String::new(), |subject| duration(subject.since_sent.value_at_quantile(0.99))),
 
 fn say_result(report: &mut Report, subjects: &[Subject]) {
     let base = &subjects[0];
@@ -312,3 +320,7 @@ fn add_rows(report: &mut Report, subject: &Subject) {
     }
     report.row(Row::of_histogram(name, "lateness of the sender", &subject.late));
 }
+    if subjects.iter().any(|subject| subject.waits.is_empty()) {
+        report.say("There were too few queries to compare the ways: raise --rate, or index more text.");
+        return;
+    }
