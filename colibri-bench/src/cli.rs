@@ -6,6 +6,7 @@ use clap::builder::styling::{AnsiColor, Reset, Style};
 use clap::{Args, Parser, Subcommand};
 
 use crate::failure::Failure;
+use crate::input::NotUtf8;
 use crate::kernels::{self, Kernel};
 use crate::latency;
 use crate::ops;
@@ -76,7 +77,7 @@ Exit codes: 0 measured and saved; 1 measuring or saving failed; 2 wrong use or u
 NO_COLOR=1 turns colours off; the progress bar only shows on a terminal."
 )]
 pub(crate) struct Cli {
-    /// What to measure; all scenarios if none is named.
+    /// What to measure; `latency` if none is named.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
     /// How to measure it.
@@ -159,6 +160,9 @@ pub(crate) struct Options {
     /// MiB to index: less is read of a folder with more, and a folder with less is gone through several times
     #[arg(long, global = true, value_name = "MIB", default_value_t = INPUT_MIB, value_parser = mebibytes)]
     input_limit: u64,
+    /// Index files of --input that are not UTF-8 too, with replacement characters; without it they are an error
+    #[arg(long, global = true)]
+    pub(crate) lossy: bool,
     /// Queries in a second
     #[arg(long, global = true, value_name = "PER_SECOND", default_value_t = 1000, value_parser = rate)]
     pub(crate) rate: u32,
@@ -178,6 +182,11 @@ impl Options {
     /// Rounds of `ops` and `scale`.
     pub(crate) fn ops_rounds(&self) -> u32 {
         self.rounds()
+    }
+
+    /// What becomes of texts that are not UTF-8. Nobody chose those of the default folder, nor can mend them.
+    pub(crate) fn not_utf8(&self) -> NotUtf8 {
+        if self.lossy || self.input.is_none() { NotUtf8::Replace } else { NotUtf8::Refuse }
     }
 
     /// Most bytes of input.

@@ -36,7 +36,7 @@ const HORIZON_LEAST: Duration = Duration::from_secs(1);
 /// Measures it.
 pub(crate) fn run(options: &Options) -> Result<Report, Failure> {
     let folder = options.input.clone().unwrap_or_else(input::default_folder);
-    let corpus = Arc::new(Corpus::read(&folder, options.input_limit_bytes())?);
+    let corpus = Arc::new(Corpus::read(&folder, options.input_limit_bytes(), options.not_utf8())?);
     let progress = Progress::new("latency", 1 + u64::from(options.rounds()) * PEERS.len() as u64);
 
     progress.begin("warming up".to_owned());
@@ -174,8 +174,9 @@ fn command(options: &Options) -> String {
     let limit_mib = options.input_limit_bytes() >> 20;
     let Options { seed, rate, input, .. } = options;
     let input = input.as_ref().map_or(String::new(), |folder| format!(" --input {}", folder.display()));
+    let lossy = if options.lossy { " --lossy" } else { "" };
     format!(
-        "cargo xtask bench latency --rounds {} --seed {seed} --rate {rate} --input-limit {limit_mib}{input}",
+        "cargo xtask bench latency --rounds {} --seed {seed} --rate {rate} --input-limit {limit_mib}{input}{lossy}",
         options.rounds()
     )
 }
