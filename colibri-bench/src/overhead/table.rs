@@ -35,7 +35,7 @@ pub(super) fn command(choice: &OverheadChoice, more: &str) -> String {
 
 fn say_ratios(report: &mut Report, measured: &[Measured], rounds: usize) {
     report.say(&format!(
-        "CPU time of each kernel as ratios to its plain function, in {rounds} interleaved rounds: best to best (min) and the\n\
+        "CPU time of each kernel as ratios to its plain function, of interleaved rounds ({rounds}): best to best (min) and the\n\
          median of the rounds' own ratios (med). cooperative: with the attribute, the future in a box, polled in a loop\n\
          under a budget of {} each; scheduler: the same as a task of colibri's; consume_budget: awaited in each round of\n\
          the hot loop, and yield_now/64: awaited in every 64th, as tasks of tokio's current-thread runtime, in every {}th\n\
