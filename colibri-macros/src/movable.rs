@@ -132,11 +132,16 @@ impl Moves<'_> {
             return None;
         }
         let mut payloads = Vec::new();
+        let mut carried: Vec<BTreeSet<Binding>> = Vec::new();
         for index in 0..structure.loops.len() {
             let mut payload = Vec::new();
-            if index > 0 {
-                payload = self.payload(index, &structure, &changed)?;
+            let mut bindings = BTreeSet::new();
+            if let Some(parent) = structure.loops[index].parent {
+                // Who is entered here may be stopped at the loops around.
+                bindings = self.payload(index, &structure, &changed, &carried[parent])?;
+                payload.extend(bindings.iter().map(|binding| self.variables[*binding].ident.clone()));
             }
+            carried.push(bindings);
             for outer in structure.chain(index) {
                 if structure.loops[outer].is_for {
                     payload.push(name::iterator_of(structure.loops[outer].number));
@@ -324,18 +329,19 @@ impl Moves<'_> {
         if is_kept && is_known { variable.length.clone() } else { None }
     }
 
-    /// What a stop at an inner loop carries, if it can.
+    /// What a stop at an inner loop carries, if it can; `around` is what one at the loop around it carries.
     fn payload(
         &self,
         index: usize,
         structure: &Structure,
         changed: &BTreeSet<Binding>,
-    ) -> Option<Vec<Ident>> {
+        around: &BTreeSet<Binding>,
+    ) -> Option<BTreeSet<Binding>> {
         let check = &self.checks[index];
         if check.in_operand {
             return None;
         }
-        let mut payload = Vec::new();
+        let mut payload = BTreeSet::new();
         for binding in check.visible.union(&check.shadowed) {
             if self.contents.outer.contains(binding) {
                 continue;
@@ -343,7 +349,7 @@ impl Moves<'_> {
             let variable = &self.variables[*binding];
             let is_alive = check.alive.contains(binding);
             let mut is_carried = self.is_carried(variable, is_alive)?;
-            if !is_carried && self.is_mentioned(*binding, index, structure) {
+            if !is_carried && (around.contains(binding) || self.is_mentioned(*binding, index, structure)) {
                 // On no way that control can take, or to be assigned first: the name must be there.
                 let is_copied = matches!(variable.class, Class::Scalar | Class::Shared);
                 if !is_copied || self.is_carried(variable, true) != Some(true) {
@@ -362,7 +368,7 @@ impl Moves<'_> {
             {
                 return None;
             }
-            payload.push(variable.ident.clone());
+            payload.insert(*binding);
         }
         (payload.len() <= LARGEST_PAYLOAD).then_some(payload)
     }
