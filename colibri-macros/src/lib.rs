@@ -9,10 +9,16 @@
 //! 5. `signature`: a function that returns a future, and how its arguments get into it; `boxed`: that future in a box.
 //! 6. `plan`: which locals each check saves, from what `survey` learns of the `binding`s, and which loops take another
 //!    form, from their `shape`; `number` names the loops.
-//! 7. `rewrite`: the body, with `looping` for loops and `recursion` for calls of the function to itself.
-//! 8. `expand`: all of it put together.
+//! 7. `nest`: loop nests whose form allows them to move into a function of their own; `movable`, which of their variables go
+//!    how, from `sources` (who may borrow from whom), `divergence` (where a value may be moved for good) and `length` (how
+//!    long a vector is).
+//! 8. `rewrite`: the body, with `looping` for loops that stay and `recursion` for calls of the function to itself;
+//!    `outline` for nests that move, with `rest` and `jumps` for what is entered in the middle of an iteration.
+//! 9. `expand`: all of it put together.
 //!
 //! # What it makes
+//!
+//! A loop that awaits keeps its place in the future:
 //!
 //! ```text
 //! #[cooperative]                      fn sum(data: &[u64]) -> impl Future<Output = u64> {
@@ -38,6 +44,34 @@
 //!                                             });
 //!                                             poll_fn(|context| { let _scope = enter(&mut frame); body.poll(context) }).await
 //!                                         }
+//!                                     }
+//! ```
+//!
+//! A nest without an await moves out of the future. It comes back only when the budget is over, and is entered again where
+//! it was stopped:
+//!
+//! ```text
+//! for i in 1..v.len() {               let mut entry = Entry::At0((iterator_0,));
+//!     let key = v[i];                 loop {
+//!     let mut j = i;                      (fuel, exit) = nest(&mut *v, fuel, entry, |v, mut fuel, mut entry| {
+//!     while v[j - 1] > key {                  let exit = 'nest: { loop { match entry {
+//!         v[j] = v[j - 1];                        Entry::At0((mut iterator_0,)) => {
+//!         j -= 1;                                     // the nest as written, with checks:
+//!     }                                               //     if fuel <= 0 && spent(&mut fuel) {
+//!     v[j] = key;                                     //         entry = Entry::At1((key, j, iterator_0,));
+//! }                                                   //         break 'nest Exit::Left(entry);
+//!                                                     //     }
+//!                                                     break 'nest Exit::Done;
+//!                                                 }
+//!                                                 Entry::At1((mut key, mut j, mut iterator_0,)) => {
+//!                                                     // the inner loop from its head on, and what follows it
+//!                                                     entry = Entry::At0((iterator_0,));
+//!                                                 }
+//!                                             } } };
+//!                                             (fuel, exit)
+//!                                         });
+//!                                         match exit { Exit::Done => break, Exit::Left(left) => entry = left, .. }
+//!                                         if fuel <= 0 { let saved = (v, entry); fuel = refill(..).await; (v, entry) = saved; }
 //!                                     }
 //! ```
 
