@@ -113,7 +113,9 @@ mod task;
 mod timer;
 mod waker;
 
+mod abort;
 mod activity;
+mod builder;
 mod engine;
 mod host;
 mod latest;
@@ -132,8 +134,10 @@ mod unwind;
 
 use self::__private as rt;
 
+pub use abort::AbortHandle;
 pub use activity::Activity;
 pub use budget::{Budget, should_yield, with_budget};
+pub use builder::{Builder, TaskBuilder};
 pub use checkpoint::{Checkpoint, YieldNow, checkpoint, uninterrupted, yield_now};
 pub use clock::{Clock, ManualClock, SystemClock};
 /// Turns a function with loops into one that returns a future which can stop at any iteration.
@@ -145,11 +149,11 @@ pub use interval::{Interval, MissedTick, interval};
 pub use iter::{Cooperative, IteratorExt};
 pub use latest::Latest;
 pub use priority::Priority;
-pub use scheduler::{Builder, Scheduler, Step, TaskBuilder, TaskInfo, current, set_progress, spawn};
+pub use scheduler::{Scheduler, Step, TaskInfo, current, set_progress, spawn};
 pub use scope::TaskScope;
 pub use slice::{DEFAULT_QUANTUM, DEFAULT_SLICE, DEFAULT_UPGRADE_AFTER, SliceReport};
 pub use spawner::{SpawnError, Spawner};
-pub use stats::{ClassStats, Stats};
+pub use stats::{ClassStats, Stats, TaskStats};
 pub use task::{Task, TaskError, TaskId, TaskSnapshot, TaskState};
 pub use task_local::TaskLocal;
 pub use timer::{Sleep, sleep, sleep_until, timeout};

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool as StdBool, AtomicUsize as StdUsize, Ordering
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use crate::remote::Remote;
+use crate::remote::{Message, Remote};
 use crate::slot::NIL;
 use crate::waker::{Link, drain};
 
@@ -157,7 +157,7 @@ fn model_spawn_from_outside_against_shutdown() {
         let remote = Arc::new(Remote::new(usize::MAX));
         let sender = {
             let remote = remote.clone();
-            loom::thread::spawn(move || remote.send(Box::new(|_| ())).is_ok())
+            loom::thread::spawn(move || remote.send(Message::Spawn(Box::new(|_| ()))).is_ok())
         };
         let received = remote.receive().len() + remote.close().0.len();
         let accepted = sender.join().unwrap();

@@ -11,6 +11,7 @@ use crate::spawner::SpawnError;
 use crate::sync::{
     AtomicBool, AtomicU8, AtomicU32, Mutex, Ordering, Thread, current_thread, lock, park, park_timeout,
 };
+use crate::task::TaskId;
 use crate::unwind;
 
 /// The host runs, or will look before it parks.
@@ -20,8 +21,14 @@ const PARKED: u8 = 1;
 /// Something came since the host looked last.
 const NOTIFIED: u8 = 2;
 
-/// Work from another thread, carried out at the scheduler's next turn.
-pub(crate) type Message = Box<dyn FnOnce(&Engine) + Send>;
+/// What another thread wants, carried out at the scheduler's next turn.
+pub(crate) enum Message {
+    /// Starts a task.
+    Spawn(Box<dyn FnOnce(&Engine) + Send>),
+    /// Cancels a task, if that has not ended by then.
+    Cancel(TaskId),
+}
+
 /// Asks the host for a turn.
 pub(crate) type Hook = Arc<dyn Fn() + Send + Sync>;
 
@@ -33,8 +40,9 @@ pub(crate) struct Remote {
     has_mail: AtomicBool,
     /// The scheduler takes no more mail. Written and read under the inbox's lock.
     closed: AtomicBool,
-    /// How many tasks live, and how many may.
+    /// How many tasks live, how many more were accepted from other threads and are not started, and how many may be.
     live: AtomicU32,
+    promised: AtomicU32,
     max_tasks: usize,
     /// How many [`Spawner`](crate::Spawner)s there are.
     spawners: AtomicU32,
@@ -55,6 +63,7 @@ impl Remote {
             has_mail: AtomicBool::new(false),
             closed: AtomicBool::new(false),
             live: AtomicU32::new(0),
+            promised: AtomicU32::new(0),
             max_tasks,
             spawners: AtomicU32::new(0),
             host: AtomicU8::new(AWAKE),
@@ -86,22 +95,32 @@ impl Remote {
         self.woken.load(Ordering::Relaxed) != NIL || self.has_mail.load(Ordering::Relaxed)
     }
 
-    /// Leaves a message that starts a task, unless there is no room for one.
+    /// Leaves a message, unless it starts a task for which there is no room.
     pub(crate) fn send(&self, message: Message) -> Result<(), SpawnError> {
         {
             let mut inbox = lock(&self.inbox);
             if self.closed.load(Ordering::Relaxed) {
                 return Err(SpawnError::ShutDown);
             }
-            let live = self.live.load(Ordering::Relaxed) as usize;
-            if live.saturating_add(inbox.len()) >= self.max_tasks {
-                return Err(SpawnError::Full);
+            if let Message::Spawn(_) = message {
+                // In this order: who is no more promised lives already.
+                let promised = self.promised.load(Ordering::Acquire) as usize;
+                let live = self.live.load(Ordering::Relaxed) as usize;
+                if live.saturating_add(promised) >= self.max_tasks {
+                    return Err(SpawnError::Full);
+                }
+                self.promised.fetch_add(1, Ordering::Relaxed);
             }
             inbox.push(message);
             self.has_mail.store(true, Ordering::Release);
         }
         self.notify();
         Ok(())
+    }
+
+    /// A task that was promised a place has taken it, and counts as living from now on.
+    pub(crate) fn keep_promise(&self) {
+        self.promised.fetch_sub(1, Ordering::Release);
     }
 
     /// Notes how many tasks live.

@@ -6,7 +6,7 @@ use core::fmt;
 use core::future::Future;
 
 use crate::priority::Priority;
-use crate::remote::Remote;
+use crate::remote::{Message, Remote};
 use crate::slot::DETACHED;
 
 /// Spawns tasks on a scheduler from any thread, and wakes its host.
@@ -33,11 +33,11 @@ impl Spawner {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        self.remote.send(Box::new(move |engine| {
+        self.remote.send(Message::Spawn(Box::new(move |engine| {
             if let Err((_, refused)) = engine.admit_beyond_limit(Box::pin(future), priority, DETACHED, None) {
                 engine.dispose(Some(refused));
             }
-        }))
+        })))
     }
 }
 

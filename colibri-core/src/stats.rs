@@ -67,6 +67,39 @@ impl ClassStats {
     }
 }
 
+/// What one task used so far; see [`Task::stats`](crate::Task::stats).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TaskStats {
+    /// Polls.
+    pub polls: u64,
+    /// Polls after which it stayed ready: it gave way, or was woken meanwhile.
+    pub yields: u64,
+    /// The sum of its polls' times.
+    pub ran: Duration,
+    /// Its longest poll: how long it held the thread.
+    pub longest_run: Duration,
+    /// The sum of its waits, each from becoming ready to the poll, in steps of 1 µs.
+    pub waited: Duration,
+    /// Its longest wait.
+    pub longest_wait: Duration,
+}
+
+impl TaskStats {
+    pub(crate) fn began(&mut self, wait_micros: u32) {
+        let wait = Duration::from_micros(u64::from(wait_micros));
+        self.polls += 1;
+        self.waited += wait;
+        self.longest_wait = self.longest_wait.max(wait);
+    }
+
+    pub(crate) fn ran(&mut self, nanos: u64) {
+        let time = Duration::from_nanos(nanos);
+        self.ran += time;
+        self.longest_run = self.longest_run.max(time);
+    }
+}
+
 fn mean(total: Duration, count: u64) -> Duration {
     if count == 0 {
         return Duration::ZERO;

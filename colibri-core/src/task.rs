@@ -10,8 +10,10 @@ use core::marker::PhantomData;
 use core::pin::Pin;
 use core::task::{Context, Poll};
 
+use crate::abort::AbortHandle;
 use crate::engine::Engine;
 use crate::priority::Priority;
+use crate::stats::TaskStats;
 
 /// A task's id, unique for the scheduler's life.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -128,6 +130,8 @@ pub struct TaskSnapshot {
     pub state: TaskState,
     /// How far it said it is: what is done, of how much.
     pub progress: Option<(u64, u64)>,
+    /// What it used so far, if that is kept; see [`Task::stats`].
+    pub stats: Option<TaskStats>,
 }
 
 /// A handle to a task: a future of its output, and what steers it.
@@ -176,6 +180,16 @@ impl<T: 'static> Task<T> {
         self.engine.progress(self.id)
     }
 
+    /// What it used so far, also after it has ended, until its output is taken.
+    ///
+    /// `None` if nobody asked for an account: only tasks of
+    /// [`TaskBuilder::with_stats`](crate::TaskBuilder::with_stats) or
+    /// [`Builder::task_stats`](crate::Builder::task_stats) pay for one.
+    #[must_use]
+    pub fn stats(&self) -> Option<TaskStats> {
+        self.engine.task_stats(self.id)
+    }
+
     /// Its own class, or `None` when it has ended and its output was taken.
     #[must_use]
     pub fn priority(&self) -> Option<Priority> {
@@ -198,6 +212,12 @@ impl<T: 'static> Task<T> {
     /// a task that has ended, and may be called from anywhere, the task itself included.
     pub fn cancel(&self) {
         self.engine.cancel(self.id);
+    }
+
+    /// A handle with which any thread can cancel it. It keeps neither the task nor the scheduler alive.
+    #[must_use]
+    pub fn abort_handle(&self) -> AbortHandle {
+        AbortHandle::new(self.engine.remote.clone(), self.id)
     }
 
     /// Makes it hover: it keeps its whole state, does not run, and costs nothing until it is resumed. Wakes and timers

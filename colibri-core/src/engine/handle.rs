@@ -194,6 +194,7 @@ impl Engine {
                     priority: self.own_class(index, slot),
                     state: state_of(slot),
                     progress: self.progress(id),
+                    stats: self.task_stats(id),
                 }
             })
             .collect()

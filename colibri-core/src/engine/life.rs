@@ -14,6 +14,7 @@ use crate::slot::{
     CANCELLED, DEBTOR, DETACHED, EXTRAS, Failure, HIDDEN, NIL, Object, PAUSED, Slot, State, WAITS, WOKEN,
 };
 use crate::spawner::SpawnError;
+use crate::stats::TaskStats;
 use crate::task::{TaskError, TaskId};
 use crate::timer::Target;
 use crate::unwind;
@@ -65,6 +66,11 @@ impl Engine {
                 self.free.set(self.slots.at(index).next.get());
                 index
             }
+        };
+        let extras = if self.figures.task_stats && flags & HIDDEN == 0 {
+            Some(Extras { account: Some(TaskStats::default()), ..extras.unwrap_or_default() })
+        } else {
+            extras
         };
         let delayed = extras.as_ref().is_some_and(|extras| extras.delayed);
         let slot = self.slots.at(index);
@@ -224,7 +230,8 @@ impl Engine {
     pub(crate) fn poll(&self, index: u32, slot: &Slot, level: Priority) -> Ended {
         self.polls.set(self.polls.get() + 1);
         let since = if slot.class.get() == level { slot.since.get() } else { self.ready_since(index, slot) };
-        self.counters.run(slot.class.get(), self.now_micros.get().wrapping_sub(since));
+        let wait_micros = self.now_micros.get().wrapping_sub(since);
+        self.counters.run(slot.class.get(), wait_micros);
         slot.state.set(State::Running);
         slot.clear(WOKEN);
         let Some(mut body) = slot.body.take() else { unreachable!("a ready task has a body") };
@@ -236,6 +243,7 @@ impl Engine {
             self.note_at(Kind::Started, index, slot, level);
             self.events.tell();
         }
+        let begun = if slot.is(EXTRAS) { self.open_account(index, wait_micros) } else { None };
         local::with(|local| {
             local.set_waker(&entry.waker);
             local.meter.open_scheduled(self.now.get(), self.every_check, self.checks_a_poll());
@@ -251,6 +259,9 @@ impl Engine {
             slot.header.set(self.spare.replace(NIL));
         }
         self.look_after_poll();
+        if let Some(begun) = begun {
+            self.close_account(index, begun);
+        }
         if matches!(polled, Ok(false)) && !slot.is(CANCELLED) {
             slot.body.set(Some(body));
             let ended = self.settle_pending(index, slot, yielded, reason);
@@ -318,6 +329,9 @@ impl Engine {
         }
         let reason = reason.unwrap_or(YieldReason::Own);
         self.counters.yielded(slot.class.get());
+        if slot.is(EXTRAS) {
+            self.count_yield(index);
+        }
         self.note(Kind::Yielded(reason), index, slot);
         if stopped {
             slot.since.set(self.now_micros.get());
@@ -412,12 +426,17 @@ impl Engine {
             // These timers' targets are numbers: there is nothing to drop.
             self.remove_timer(key);
         }
+        self.keep_account(index, slot, extras.as_ref());
         leftovers.extras = extras;
     }
 
     /// Gives the slot back. What it held is the caller's to drop.
     pub(super) fn release(&self, index: u32, slot: &Slot) -> Option<Object> {
         slot.state.set(State::Vacant);
+        if slot.is(EXTRAS) {
+            // Of an ended task only the account is left, which has no destructor.
+            self.extras.borrow_mut().remove(&index);
+        }
         let generation = slot.generation.get() + 1;
         slot.generation.set(generation);
         // A slot whose generations are used up is retired: an id never comes back.

@@ -3,6 +3,7 @@
 //! All fields are cells and all state is changed before user code runs; what is to be dropped or woken is collected
 //! and handed out. So whatever user code calls, it meets a consistent scheduler.
 
+mod account;
 mod handle;
 mod leftovers;
 mod life;
@@ -35,7 +36,7 @@ use crate::priority::Priority;
 use crate::queue::{self, ReadyLists};
 use crate::remote::{Message, Remote};
 use crate::slot::{HIDDEN, NIL, NOWHERE, Object, Slot, State};
-use crate::stats::Counters;
+use crate::stats::{Counters, TaskStats};
 use crate::table::Table;
 use crate::task::TaskId;
 use crate::timer::{Key, Timers};
@@ -48,6 +49,8 @@ pub(crate) struct Figures {
     pub(crate) quantum: u64,
     pub(crate) upgrade_after_micros: u32,
     pub(crate) max_tasks: usize,
+    /// Each task has an account.
+    pub(crate) task_stats: bool,
     /// Test mode: every check gives way.
     pub(crate) always_yield: bool,
     /// Test mode: who is next among equals is drawn from this seed, which is not zero.
@@ -74,6 +77,8 @@ pub(crate) struct Extras {
     pub(crate) own_class: Option<Priority>,
     /// How far it says it is.
     pub(crate) progress: Option<(u64, u64)>,
+    /// What it used, if somebody wants to know.
+    pub(crate) account: Option<TaskStats>,
 }
 
 /// The wakers of those who await a handle, beside the slots since few tasks are awaited while they run.

@@ -4,6 +4,7 @@ use core::cell::OnceCell;
 
 use super::{Engine, id_of};
 use crate::meter::UNLIMITED;
+use crate::remote::Message;
 use crate::slot::NIL;
 use crate::sync::Ordering;
 use crate::task::TaskId;
@@ -86,9 +87,19 @@ impl Engine {
         for _ in 0..MESSAGES_AT_ONCE {
             let next = self.mail.borrow_mut().pop_front();
             let Some(message) = next else { break };
-            unwind::contain(|| message(self));
+            unwind::contain(|| self.carry_out(message));
         }
         self.has_mail.set(!self.mail.borrow().is_empty());
+    }
+
+    fn carry_out(&self, message: Message) {
+        match message {
+            Message::Spawn(start) => {
+                start(self);
+                self.remote.keep_promise();
+            }
+            Message::Cancel(id) => self.cancel(id),
+        }
     }
 
     pub(crate) fn add_timer(&self, due: u64, target: Target) -> Key {
