@@ -126,6 +126,7 @@ mod spawner;
 mod task_local;
 
 mod event;
+mod fault;
 #[cfg(all(test, colibri_loom))]
 mod model;
 mod stats;

@@ -23,7 +23,7 @@ pub(crate) struct Local {
     pub(crate) reason: Cell<Option<YieldReason>>,
 }
 
-std::thread_local! {
+crate::sync::thread_locals! {
     static LOCAL: Local = const {
         Local {
             meter: Meter::new(),

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::engine::Engine;
+use crate::fault::{self, Fault};
 use crate::slot::NIL;
 use crate::spawner::SpawnError;
 use crate::sync::{
@@ -137,7 +138,12 @@ impl Remote {
         }
         let mut inbox = lock(&self.inbox);
         self.has_mail.store(false, Ordering::Relaxed);
-        core::mem::take(&mut *inbox)
+        let messages = core::mem::take(&mut *inbox);
+        if fault::seeded(Fault::ForgetsMail) {
+            drop(inbox);
+            self.has_mail.store(false, Ordering::Relaxed);
+        }
+        messages
     }
 
     /// Takes no more messages and asks no more host. Returns the messages that were not carried out, and the hook, to be

@@ -15,6 +15,20 @@ pub(crate) use std::sync::Mutex;
 #[cfg(colibri_loom)]
 pub(crate) use loom::thread::{Thread, current as current_thread, park};
 
+/// loom's own knows no constant initialisers.
+#[cfg(colibri_loom)]
+macro_rules! thread_locals {
+    ($($(#[$attribute:meta])* static $name:ident: $type:ty = const $value:block;)+) => {
+        $(loom::thread_local! { $(#[$attribute])* static $name: $type = $value; })+
+    };
+}
+
+#[cfg(colibri_loom)]
+pub(crate) use thread_locals;
+
+#[cfg(not(colibri_loom))]
+pub(crate) use std::thread_local as thread_locals;
+
 #[cfg(not(colibri_loom))]
 pub(crate) use std::thread::{Thread, current as current_thread, park, park_timeout};
 

@@ -6,6 +6,7 @@ use core::task::Context;
 use super::leftovers::Leftovers;
 use super::{Engine, Extras, id_of};
 use crate::event::{Kind, YieldReason};
+use crate::fault::{self, Fault};
 use crate::local;
 use crate::meter::UNLIMITED;
 use crate::priority::Priority;
@@ -178,6 +179,7 @@ impl Engine {
                     self.note(Kind::Woken, index, slot);
                 }
             }
+            State::Running if fault::seeded(Fault::ForgetsWakesOfTheRunning) => {}
             State::Idle | State::Running => slot.set(WOKEN),
             State::Vacant | State::Ready | State::Done => {}
         }
@@ -401,6 +403,9 @@ impl Engine {
         }
         self.drop_header(slot.header.replace(NIL));
         let mut leftovers = Leftovers { joiner: self.take_joiner(index, slot), ..Leftovers::default() };
+        if fault::seeded(Fault::ForgetsJoiners) {
+            leftovers.joiner = None;
+        }
         if slot.is(WAITS) {
             self.forget_waits(index, slot);
         }

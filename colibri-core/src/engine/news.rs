@@ -3,6 +3,7 @@
 use core::cell::OnceCell;
 
 use super::{Engine, id_of};
+use crate::fault::{self, Fault};
 use crate::meter::UNLIMITED;
 use crate::remote::Message;
 use crate::slot::NIL;
@@ -53,7 +54,9 @@ impl Engine {
 
     pub(super) fn drop_header(&self, number: u32) {
         if number != NIL {
-            self.entry(number).header.slot.store(NIL, Ordering::Relaxed);
+            if !fault::seeded(Fault::LeavesHeaderBound) {
+                self.entry(number).header.slot.store(NIL, Ordering::Relaxed);
+            }
             self.limbo.borrow_mut().push_back(number);
         }
     }

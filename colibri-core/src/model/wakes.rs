@@ -1,50 +1,12 @@
-//! loom models of what threads share. Run them with `RUSTFLAGS="--cfg colibri_loom" cargo test --release -p
-//! colibri-core --lib model`.
-//!
-//! Each model asserts, over all interleavings, that both outcomes of its race were seen: a model that never races
-//! proves nothing. And each protocol stands here once more with a fault, which its model must find.
-//!
-//! Shared are only wakes (the stack of numbers), the parked host, the inbox, and the count of a waker's clones. Joins,
-//! handles and cancels happen on the scheduler's thread; from another one they come as messages through the inbox.
-
-use std::sync::atomic::{AtomicBool as StdBool, AtomicUsize as StdUsize, Ordering as StdOrdering};
+//! Models of what wakes, the parked host and the inbox consist of, each with a copy that has a fault.
 
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use super::{assert_caught, explore};
 use crate::remote::{Message, Remote};
 use crate::slot::NIL;
 use crate::waker::{Link, drain};
-
-/// The two sides of a race, over all interleavings, and how many there were.
-#[derive(Default)]
-struct Outcomes {
-    seen: [StdBool; 2],
-    interleavings: StdUsize,
-}
-
-impl Outcomes {
-    fn saw(&self, which: bool) {
-        self.seen[usize::from(which)].store(true, StdOrdering::Relaxed);
-        self.interleavings.fetch_add(1, StdOrdering::Relaxed);
-    }
-}
-
-/// Runs a model, which says for each interleaving which side of the race it saw.
-fn explore(name: &str, model: impl Fn() -> bool + Sync + Send + 'static) {
-    let outcomes = std::sync::Arc::new(Outcomes::default());
-    let seen = outcomes.clone();
-    loom::model(move || seen.saw(model()));
-    println!("{name}: {} interleavings", outcomes.interleavings.load(StdOrdering::Relaxed));
-    let both = outcomes.seen.iter().all(|seen| seen.load(StdOrdering::Relaxed));
-    assert!(both, "{name}: one side of the race never happened");
-}
-
-/// Asserts that a model with a fault in it fails.
-fn assert_caught(name: &str, model: impl Fn() + Sync + Send + 'static) {
-    let quiet = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || loom::model(model)));
-    assert!(quiet.is_err(), "{name}: the fault was not found");
-}
 
 /// Two tasks' links and the stack they go on.
 struct Stack {
