@@ -49,6 +49,9 @@ const OVER: u8 = 16;
 /// The deadline starts at the first look (`quota` after it): a poll that never checks then reads no clock.
 const LAZY: u8 = 32;
 
+/// No check was made in the poll yet: all else is as `open_scheduled` left it.
+const FRESH: u8 = 64;
+
 /// One thread's meter. All of it is saved and put back when budgets nest.
 pub(crate) struct Meter {
     /// Checks that may pass before the next look. A running function takes it out and puts the rest back.
@@ -141,13 +144,33 @@ impl Meter {
     /// fuel yet, so that the first check looks.
     #[inline(always)]
     pub(crate) fn open_scheduled(&self, now: u64, every_check: bool, checks: u64) {
+        self.last.set(now);
+        let mode = OPEN | SCHEDULED | FRESH | if every_check { EVERY_CHECK } else { 0 };
+        // The poll before made no check: short polls are the ones for which this counts.
+        if self.mode.get() != mode {
+            self.open_scheduled_anew(mode, checks);
+        }
+    }
+
+    fn open_scheduled_anew(&self, mode: u8, checks: u64) {
         self.fuel.set(0);
         self.granted.set(0);
         self.portions.set(0);
-        self.last.set(now);
         self.deadline.set(UNLIMITED);
         self.checks.set(checks);
-        self.mode.set(OPEN | SCHEDULED | if every_check { EVERY_CHECK } else { 0 });
+        self.mode.set(mode);
+    }
+
+    /// A scheduler begins a slice: what is left of another one's polls is not its own.
+    pub(crate) fn forget(&self) {
+        self.mode.set(0);
+    }
+
+    /// The poll is not fresh any more.
+    fn touch(&self) -> u8 {
+        let mode = self.mode.get() & !FRESH;
+        self.mode.set(mode);
+        mode
     }
 
     /// Opens a budget inside whatever is open: the tighter limit wins. `close` undoes it.
@@ -196,6 +219,7 @@ impl Meter {
     pub(crate) fn close(&self, saved: Saved, opened_with: u64) {
         let left = self.checks.get();
         self.restore(saved);
+        self.touch();
         if saved.mode & OPEN != 0 && saved.checks != UNLIMITED {
             // `opened_with` is the tighter of the two, so that the difference is what passed inside.
             let passed = opened_with.min(saved.checks) - left;
@@ -260,7 +284,7 @@ impl Meter {
     #[cold]
     #[inline(never)]
     pub(crate) fn check(&self, local: &Local, site: Option<&'static Site>) -> Option<i64> {
-        let mode = self.mode.get();
+        let mode = self.touch();
         if site.is_some() {
             self.site.set(site);
         }
@@ -354,7 +378,7 @@ impl Meter {
     #[cold]
     #[inline(never)]
     pub(crate) fn resume(&self) -> i64 {
-        let mode = self.mode.get();
+        let mode = self.touch();
         if self.counts(mode) || mode & OVER != 0 {
             return self.grant_of(1);
         }

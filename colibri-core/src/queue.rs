@@ -316,14 +316,12 @@ impl ReadyLists {
         }
     }
 
-    /// The task of `level` that has been ready longest, as far as lists are in order of that, if for at least
-    /// `wait_micros`: how long, and who.
-    pub(crate) fn overdue(
+    /// The task of `level` that has been ready longest, as far as lists are in order of that: how long, and who.
+    pub(crate) fn longest_waiting(
         &self,
         slots: &Table<Slot>,
         level: Priority,
         now_micros: u32,
-        wait_micros: u32,
     ) -> Option<(u32, u32)> {
         if !self.any_at(level) {
             return None;
@@ -343,7 +341,6 @@ impl ReadyLists {
             .into_iter()
             .filter(|&index| index != NIL)
             .map(|index| (now_micros.wrapping_sub(slots.at(index).since.get()), index))
-            .filter(|&(waited, _)| waited >= wait_micros)
             .max_by_key(|&(waited, _)| waited)
     }
 }

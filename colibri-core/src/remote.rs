@@ -131,6 +131,11 @@ impl Remote {
         self.live.store(live as u32, Ordering::Relaxed);
     }
 
+    /// Not all that was received is carried out: there is mail again at the next turn.
+    pub(crate) fn keep_mail(&self) {
+        self.has_mail.store(true, Ordering::Relaxed);
+    }
+
     /// Takes all messages, the oldest first.
     pub(crate) fn receive(&self) -> Vec<Message> {
         if !self.has_mail.load(Ordering::Acquire) {

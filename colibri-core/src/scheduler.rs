@@ -149,7 +149,7 @@ impl Scheduler {
     ///
     /// When a task calls it on its own scheduler.
     pub fn run_slice(&self) -> SliceReport {
-        self.engine().run_slice(self.engine().slice.get())
+        self.engine().run_slice(self.engine().slice.get(), None)
     }
 
     /// Runs tasks for at most `length`, for example what is left of a frame. With no time left no task runs; wakes and
@@ -159,7 +159,7 @@ impl Scheduler {
     ///
     /// When a task calls it on its own scheduler.
     pub fn run_for(&self, length: Duration) -> SliceReport {
-        self.engine().run_slice(nanos(length))
+        self.engine().run_slice(nanos(length), None)
     }
 
     /// Says what the host is doing: slices are as long as its policy says from the next one on.

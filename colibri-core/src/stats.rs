@@ -120,6 +120,13 @@ pub(crate) struct Counters {
     refused: Cell<u64>,
 }
 
+/// Counts over all classes.
+pub(crate) struct Totals {
+    pub(crate) runs: u64,
+    pub(crate) yields: u64,
+    pub(crate) promotions: u64,
+}
+
 #[derive(Default)]
 struct ClassCounters {
     runs: Cell<u64>,
@@ -175,9 +182,14 @@ impl Counters {
         }
     }
 
-    /// All promotions, for the slice's report.
-    pub(crate) fn promotions(&self) -> u64 {
-        self.classes.iter().map(|class| class.promotions.get()).sum()
+    /// Over all classes, for the slice's report.
+    pub(crate) fn totals(&self) -> Totals {
+        let sum = |count: fn(&ClassCounters) -> u64| self.classes.iter().map(count).sum();
+        Totals {
+            runs: sum(|class| class.runs.get()),
+            yields: sum(|class| class.yields.get()),
+            promotions: sum(|class| class.promotions.get()),
+        }
     }
 
     pub(crate) fn stats(&self, ready: impl Fn(Priority) -> usize) -> Stats {

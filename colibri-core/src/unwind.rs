@@ -27,3 +27,8 @@ pub(crate) fn discard(payload: Payload) {
         core::mem::forget(second);
     }
 }
+
+/// Goes on with a panic that was caught.
+pub(crate) fn resume(payload: Payload) -> ! {
+    std::panic::resume_unwind(payload)
+}

@@ -9,10 +9,11 @@ mod leftovers;
 mod life;
 mod lift;
 mod news;
+mod poll;
 mod time;
 
 use self::leftovers::Leftovers;
-pub(crate) use self::life::Ended;
+pub(crate) use self::poll::{Polls, Root};
 use self::time::SteppedBack;
 
 use alloc::boxed::Box;
@@ -112,6 +113,9 @@ pub(crate) struct Engine {
     until_look: Cell<u32>,
     stride: Cell<u32>,
     next_due: Cell<u64>,
+    /// When overdue tasks were searched last, and for how long none can be from then on, in µs.
+    promoted_at: Cell<u32>,
+    no_promotion_for: Cell<u32>,
     pub(crate) slice_end: Cell<u64>,
     pub(crate) in_slice: Cell<bool>,
     pub(crate) every_check: bool,
@@ -139,7 +143,6 @@ pub(crate) struct Engine {
     came: Cell<u64>,
     /// Messages that were received and not carried out yet.
     mail: RefCell<VecDeque<Message>>,
-    has_mail: Cell<bool>,
     /// How many disposals are under way, one in the other, and what waits for the outermost.
     disposing: Cell<u32>,
     undisposed: RefCell<Vec<Object>>,
@@ -177,6 +180,8 @@ impl Engine {
             until_look: Cell::new(1),
             stride: Cell::new(1),
             next_due: Cell::new(UNLIMITED),
+            promoted_at: Cell::new(0),
+            no_promotion_for: Cell::new(0),
             slice_end: Cell::new(0),
             in_slice: Cell::new(false),
             every_check: clock.every_check(),
@@ -198,7 +203,6 @@ impl Engine {
             polls: Cell::new(0),
             came: Cell::new(0),
             mail: RefCell::default(),
-            has_mail: Cell::new(false),
             disposing: Cell::new(0),
             undisposed: RefCell::default(),
             live: Cell::new(0),
@@ -320,7 +324,6 @@ impl Engine {
     pub(crate) fn shutdown(&self) {
         self.closed.set(true);
         let (unread, hook) = self.remote.close();
-        self.has_mail.set(false);
         let received = core::mem::take(&mut *self.mail.borrow_mut());
         for message in received.into_iter().chain(unread) {
             unwind::contain(|| drop(message));
