@@ -113,7 +113,7 @@ where
         };
         let any = self.stats || extras.name.is_some() || extras.weight.is_some() || extras.deadline.is_some();
         let timed = start.is_some() || end.is_some();
-        let task = spawn_on(engine, self.priority, 0, (any || timed).then_some(extras), self.future);
+        let task = spawn_on(engine, self.priority, 0, (any || timed).then(|| Box::new(extras)), self.future);
         if timed {
             engine.set_timers(task.id(), start, end);
         }

@@ -143,13 +143,17 @@ impl Meter {
     /// Opens the budget of one poll by a scheduler, which says at each look whether the task may go on. There is no
     /// fuel yet, so that the first check looks.
     #[inline(always)]
-    pub(crate) fn open_scheduled(&self, now: u64, every_check: bool, checks: u64) {
+    pub(crate) fn open_scheduled(&self, now: u64, mode: u8, checks: u64) {
         self.last.set(now);
-        let mode = OPEN | SCHEDULED | FRESH | if every_check { EVERY_CHECK } else { 0 };
         // The poll before made no check: short polls are the ones for which this counts.
         if self.mode.get() != mode {
             self.open_scheduled_anew(mode, checks);
         }
+    }
+
+    /// The mode of a scheduler's polls.
+    pub(crate) fn scheduled_mode(every_check: bool) -> u8 {
+        OPEN | SCHEDULED | FRESH | if every_check { EVERY_CHECK } else { 0 }
     }
 
     fn open_scheduled_anew(&self, mode: u8, checks: u64) {

@@ -1,5 +1,6 @@
 //! The scheduler: what users hold.
 
+use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -292,7 +293,7 @@ pub(crate) fn spawn_on<F>(
     engine: &Rc<Engine>,
     priority: Priority,
     flags: u8,
-    extras: Option<Extras>,
+    extras: Option<Box<Extras>>,
     future: F,
 ) -> Task<F::Output>
 where
@@ -309,7 +310,7 @@ pub(crate) fn try_spawn_on<F>(
     engine: &Rc<Engine>,
     priority: Priority,
     flags: u8,
-    extras: Option<Extras>,
+    extras: Option<Box<Extras>>,
     future: F,
 ) -> Result<Task<F::Output>, SpawnError>
 where

@@ -2,6 +2,8 @@
 //!
 //! It costs its task two reads of the clock a poll, and others a test of a flag that is at hand anyway.
 
+use alloc::boxed::Box;
+
 use super::{Engine, Extras};
 use crate::slot::{EXTRAS, Slot};
 use crate::stats::TaskStats;
@@ -40,7 +42,9 @@ impl Engine {
     pub(super) fn keep_account(&self, index: u32, slot: &Slot, extras: Option<&Extras>) {
         if let Some(account) = extras.and_then(|extras| extras.account) {
             slot.set(EXTRAS);
-            self.extras.borrow_mut().insert(index, Extras { account: Some(account), ..Extras::default() });
+            self.extras
+                .borrow_mut()
+                .insert(index, Box::new(Extras { account: Some(account), ..Extras::default() }));
         }
     }
 

@@ -150,12 +150,21 @@ impl Engine {
         drop(before);
     }
 
-    pub(super) fn take_joiner(&self, index: u32, slot: &Slot) -> Option<Waker> {
+    /// Who awaited the handle does so no more.
+    fn take_joiner(&self, index: u32, slot: &Slot) -> Option<Waker> {
+        if slot.joiner.get() != NIL {
+            self.forget_waiter(index);
+        }
+        self.take_joiner_of_ended(index, slot)
+    }
+
+    /// The same at the task's end, after which its class is nobody's concern.
+    pub(super) fn take_joiner_of_ended(&self, index: u32, slot: &Slot) -> Option<Waker> {
         let number = slot.joiner.replace(NIL);
         if number == NIL {
             return None;
         }
-        self.forget_waiter(index);
+        self.remove_waiter(index);
         let mut joiners = self.joiners.borrow_mut();
         joiners.free.push(number);
         joiners.wakers[number as usize].take()

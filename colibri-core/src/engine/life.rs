@@ -1,6 +1,8 @@
 //! A task's life but for its turns: accepted, queued, woken, ended. The numbers are those of the diagram in
 //! [`crate::slot`].
 
+use alloc::boxed::Box;
+
 use super::leftovers::Leftovers;
 use super::{Engine, Extras, id_of};
 use crate::event::Kind;
@@ -20,7 +22,7 @@ impl Engine {
         body: Object,
         class: Priority,
         flags: u8,
-        extras: Option<Extras>,
+        extras: Option<Box<Extras>>,
     ) -> Result<TaskId, (SpawnError, Object)> {
         if flags & HIDDEN == 0 && self.live.get() >= self.figures.max_tasks {
             self.counters.refused();
@@ -35,7 +37,7 @@ impl Engine {
         body: Object,
         class: Priority,
         flags: u8,
-        extras: Option<Extras>,
+        extras: Option<Box<Extras>>,
     ) -> Result<TaskId, (SpawnError, Object)> {
         // First, since a clock is user code, which may even shut the scheduler down.
         self.look_before_stamp();
@@ -54,7 +56,9 @@ impl Engine {
             }
         };
         let extras = if self.figures.task_stats && flags & HIDDEN == 0 {
-            Some(Extras { account: Some(TaskStats::default()), ..extras.unwrap_or_default() })
+            let mut extras = extras.unwrap_or_default();
+            extras.account = Some(TaskStats::default());
+            Some(extras)
         } else {
             extras
         };
@@ -114,10 +118,16 @@ impl Engine {
     /// To the tail of its class.
     #[inline(always)]
     pub(super) fn enqueue(&self, index: u32, slot: &Slot) {
-        slot.since.set(self.now_micros.get());
         if slot.is(EXTRAS) && self.enqueue_by_deadline(index, slot) {
             return;
         }
+        self.enqueue_plain(index, slot);
+    }
+
+    /// The same for a task without extras.
+    #[inline(always)]
+    pub(super) fn enqueue_plain(&self, index: u32, slot: &Slot) {
+        slot.since.set(self.now_micros.get());
         self.ready.push_back(&self.slots, index, slot, slot.class.get(), queue::Kind::Ready);
     }
 
@@ -132,6 +142,7 @@ impl Engine {
             deadline
         };
         self.came.set(came);
+        slot.since.set(self.now_micros.get());
         self.ready.push_deadline(&self.slots, index, slot, (deadline, came));
         true
     }
@@ -186,7 +197,8 @@ impl Engine {
             slot.clear(PAUSED);
         }
         self.drop_header(slot.header.replace(NIL));
-        let mut leftovers = Leftovers { joiner: self.take_joiner(index, slot), ..Leftovers::default() };
+        let mut leftovers =
+            Leftovers { joiner: self.take_joiner_of_ended(index, slot), ..Leftovers::default() };
         if fault::seeded(Fault::ForgetsJoiners) {
             leftovers.joiner = None;
         }
@@ -215,7 +227,10 @@ impl Engine {
             // These timers' targets are numbers: there is nothing to drop.
             self.remove_timer(key);
         }
-        self.keep_account(index, slot, extras.as_ref());
+        self.keep_account(index, slot, extras.as_deref());
+        if let Some(own) = extras.as_ref().and_then(|extras| extras.own_class) {
+            slot.class.set(own);
+        }
         leftovers.extras = extras;
     }
 

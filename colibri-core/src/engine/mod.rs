@@ -32,7 +32,7 @@ use crate::coarse::CoarseClock;
 use crate::debtors::Debtors;
 use crate::event::{Events, Kind, TaskEvent};
 use crate::instant::{Instant, nanos};
-use crate::meter::UNLIMITED;
+use crate::meter::{Meter, UNLIMITED};
 use crate::priority::Priority;
 use crate::queue::{self, ReadyLists};
 use crate::remote::{Message, Remote};
@@ -119,6 +119,8 @@ pub(crate) struct Engine {
     pub(crate) slice_end: Cell<u64>,
     pub(crate) in_slice: Cell<bool>,
     pub(crate) every_check: bool,
+    /// The mode of the meter in polls.
+    meter_mode: u8,
     closed: Cell<bool>,
     pub(crate) figures: Figures,
     /// A slice's length, in nanoseconds, and what it follows.
@@ -132,7 +134,7 @@ pub(crate) struct Engine {
     /// Headers whose task has ended while somebody may still hold a waker.
     limbo: RefCell<VecDeque<u32>>,
     joiners: RefCell<Joiners>,
-    extras: RefCell<BTreeMap<u32, Extras>>,
+    extras: RefCell<BTreeMap<u32, Box<Extras>>>,
     timers: RefCell<Timers>,
     /// Who awaits whose handle, by waiter and by target.
     waits: RefCell<BTreeMap<(u32, u32), lift::Wait>>,
@@ -185,6 +187,7 @@ impl Engine {
             slice_end: Cell::new(0),
             in_slice: Cell::new(false),
             every_check: clock.every_check(),
+            meter_mode: Meter::scheduled_mode(clock.every_check()),
             closed: Cell::new(false),
             figures,
             slice: Cell::new(nanos(slice_policy(Activity::default()))),

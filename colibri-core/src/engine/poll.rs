@@ -103,7 +103,7 @@ impl Engine {
         let begun = if slot.is(EXTRAS) { self.open_account(index, wait_micros) } else { None };
         local::with(|local| {
             local.set_waker(&entry.waker);
-            local.meter.open_scheduled(self.now.get(), self.every_check, self.checks_a_poll());
+            local.meter.open_scheduled(self.now.get(), self.meter_mode, self.checks_a_poll());
         });
         let keep = !slot.is(DETACHED);
         let mut context = Context::from_waker(&entry.waker);
@@ -134,7 +134,8 @@ impl Engine {
             self.settle_ended(index, slot, body, left, panic);
             return true;
         }
-        slot.body.set(Some(body));
+        // Both are empty: forgotten, they need not be asked whether there is something to drop.
+        core::mem::forget((slot.body.replace(Some(body)), left));
         self.settle_pending(index, slot, yielded, reason);
         self.running.set(NIL);
         false
@@ -163,7 +164,7 @@ impl Engine {
             && !self.events.wanted()
         {
             self.counters.yielded(slot.class.get());
-            return self.enqueue(index, slot);
+            return self.enqueue_plain(index, slot);
         }
         slot.state.set(State::Idle);
         if slot.is(WAITS) {
