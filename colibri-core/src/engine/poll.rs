@@ -41,11 +41,7 @@ impl Engine {
         loop {
             let (index, slot, level) = self.ready.pop(&self.slots)?;
             let guest = level != slot.class.get();
-            let overdrawn = slot.used.get() != 0 && u64::from(slot.used.get()) >= self.quota(index, slot);
-            if overdrawn && !guest && !self.ready.any_at(level) {
-                slot.used.set(0);
-            } else if overdrawn && !guest {
-                self.pass_over(index, slot, level);
+            if slot.used.get() != 0 && !guest && self.passes_over(index, slot, level) {
                 continue;
             }
             if slot.is(DEBTOR) {
@@ -56,10 +52,16 @@ impl Engine {
         }
     }
 
-    /// The turn goes to paying off what was overdrawn.
-    #[cold]
-    fn pass_over(&self, index: u32, slot: &Slot, level: Priority) {
-        let left = u64::from(slot.used.get()) - self.quota(index, slot);
+    /// If a whole turn was overdrawn, the turn goes to paying off that, unless nobody else would have it.
+    #[inline(never)]
+    fn passes_over(&self, index: u32, slot: &Slot, level: Priority) -> bool {
+        let Some(left) = u64::from(slot.used.get()).checked_sub(self.quota(index, slot)) else {
+            return false;
+        };
+        if !self.ready.any_at(level) {
+            slot.used.set(0);
+            return false;
+        }
         slot.used.set(left as u32);
         if !slot.is(DEBTOR) {
             slot.set(DEBTOR);
@@ -68,6 +70,7 @@ impl Engine {
             self.debtors.add(index, level, since);
         }
         self.ready.push_back(&self.slots, index, slot, level, queue::Kind::Ready);
+        true
     }
 
     #[cold]
@@ -156,16 +159,25 @@ impl Engine {
     /// The poll is over and the task is not.
     #[inline(always)]
     pub(super) fn settle_pending(&self, index: u32, slot: &Slot, yielded: bool, reason: Option<YieldReason>) {
-        // The ordinary yield: none of the cases below.
-        if yielded
-            && reason.is_none()
+        // The ordinary case, in which none of those below applies.
+        let ordinary = reason.is_none()
             && slot.used.get() == 0
             && !slot.is(WAITS | PAUSED | EXTRAS)
-            && !self.events.wanted()
-        {
-            self.counters.yielded(slot.class.get());
-            return self.enqueue_plain(index, slot);
+            && !self.events.wanted();
+        if !ordinary {
+            return self.settle_pending_with_care(index, slot, yielded, reason);
         }
+        if yielded || slot.is(WOKEN) {
+            self.counters.yielded(slot.class.get());
+            self.enqueue_plain(index, slot);
+        } else {
+            slot.state.set(State::Idle);
+        }
+    }
+
+    /// Out of line: it would take the registers that the ordinary case needs.
+    #[inline(never)]
+    fn settle_pending_with_care(&self, index: u32, slot: &Slot, yielded: bool, reason: Option<YieldReason>) {
         slot.state.set(State::Idle);
         if slot.is(WAITS) {
             self.forget_waits_not_renewed(index, slot);
@@ -200,7 +212,8 @@ impl Engine {
     }
 
     /// The task finished, panicked, or was cancelled while it ran.
-    pub(super) fn settle_ended(
+    #[inline(never)]
+    fn settle_ended(
         &self,
         index: u32,
         slot: &Slot,
