@@ -3,16 +3,18 @@
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::string::String;
+use alloc::sync::Arc;
 use core::fmt;
 use core::future::Future;
 use core::time::Duration;
 
 use crate::activity::Activity;
-use crate::clock::{Clock, SystemClock};
+use crate::clock::Clock;
 use crate::engine::{Engine, Extras, Figures};
 use crate::event::{Events, Observer};
 use crate::instant::nanos;
 use crate::priority::Priority;
+use crate::remote::Hook;
 use crate::scheduler::{Scheduler, spawn_on};
 use crate::slice::{DEFAULT_QUANTUM, DEFAULT_UPGRADE_AFTER};
 use crate::stats::TaskStats;
@@ -143,10 +145,20 @@ pub struct Builder {
     shuffle: Option<u64>,
     clock: Box<dyn Clock>,
     observer: Option<Box<dyn Observer>>,
+    hook: Option<Hook>,
 }
 
+#[cfg(feature = "std")]
 impl Default for Builder {
     fn default() -> Self {
+        Builder::with_clock(crate::clock::SystemClock)
+    }
+}
+
+impl Builder {
+    /// The default figures, and the clock that the scheduler goes by. Without the feature `std` this is where every
+    /// scheduler begins.
+    pub fn with_clock(clock: impl Clock) -> Self {
         Builder {
             slice: None,
             slice_policy: None,
@@ -156,13 +168,12 @@ impl Default for Builder {
             task_stats: false,
             always_yield: false,
             shuffle: None,
-            clock: Box::new(SystemClock),
+            clock: Box::new(clock),
             observer: None,
+            hook: None,
         }
     }
-}
 
-impl Builder {
     /// How long the scheduler may hold the thread, whatever the host does; as [`Activity::slice`] says if nothing is
     /// said, which is [`DEFAULT_SLICE`](crate::DEFAULT_SLICE) at first.
     pub fn slice(mut self, slice: Duration) -> Self {
@@ -216,7 +227,7 @@ impl Builder {
         self
     }
 
-    /// The clock; [`SystemClock`] if nothing is said.
+    /// The clock; [`SystemClock`](crate::SystemClock) if nothing is said.
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.clock = Box::new(clock);
         self
@@ -225,6 +236,13 @@ impl Builder {
     /// Who is told what happens.
     pub fn observer(mut self, observer: impl Observer) -> Self {
         self.observer = Some(Box::new(observer));
+        self
+    }
+
+    /// Whom to ask for a turn when something becomes ready outside of a slice; see
+    /// [`Scheduler::on_ready`], which sets it later.
+    pub fn on_ready(mut self, hook: impl Fn() + Send + Sync + 'static) -> Self {
+        self.hook = Some(Arc::new(hook));
         self
     }
 
@@ -246,7 +264,7 @@ impl Builder {
             always_yield: self.always_yield,
             shuffle: self.shuffle.map(|seed| seed | 1 << 63),
         };
-        let engine = Engine::new(figures, slice_policy, self.clock, Events::new(self.observer));
+        let engine = Engine::new(figures, slice_policy, self.clock, Events::new(self.observer), self.hook);
         Scheduler::of(Rc::new(engine))
     }
 }

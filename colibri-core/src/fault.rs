@@ -17,6 +17,7 @@ pub(crate) enum Fault {
     /// A handle leaves the output behind.
     LeavesOutputs,
     /// Mail that comes while the inbox is emptied is not seen.
+    #[cfg(feature = "std")]
     ForgetsMail,
 }
 

@@ -5,9 +5,9 @@
 //! scheduler are asked whether the task may go on. Where somebody counts, because of `Budget::checks` or a clock
 //! that wants each check, every grant is one.
 
-use core::cell::Cell;
-
 use crate::engine::Engine;
+use crate::event::YieldReason;
+use crate::local::word::{I64, Place, U8, U32, U64};
 use crate::local::{self, Local};
 use crate::rt::Site;
 
@@ -33,6 +33,10 @@ pub(crate) const GRANT_RANGE_CHECKS: (u32, u32) = (1, 1 << 20);
 /// task quota.
 pub(crate) const FOREIGN_BUDGET_NANOS: u64 = 500_000;
 
+/// How many checks pass per poll where there is neither a scheduler nor a clock to ask, without the feature `std`: at
+/// 300 ns an iteration 0.3 ms, of the order of [`FOREIGN_BUDGET_NANOS`].
+const FOREIGN_BUDGET_CHECKS: u32 = 1024;
+
 /// No limit: of a deadline, or of the number of checks.
 pub(crate) const UNLIMITED: u64 = u64::MAX;
 
@@ -55,28 +59,30 @@ const FRESH: u8 = 64;
 /// One thread's meter. All of it is saved and put back when budgets nest.
 pub(crate) struct Meter {
     /// Checks that may pass before the next look. A running function takes it out and puts the rest back.
-    pub(crate) fuel: Cell<i64>,
+    pub(crate) fuel: I64,
     /// What the last look granted.
-    granted: Cell<i64>,
+    granted: I64,
     /// Used since the last look that found the clock moved: on a coarse one several looks see the same time.
-    unmeasured: Cell<i64>,
+    unmeasured: I64,
     /// Portions of the grant that are left.
-    portions: Cell<u32>,
+    portions: U32,
     /// When the last look was.
-    last: Cell<u64>,
+    last: U64,
     /// When the budget's own time ends. A scheduler's slice and quantum are not in here: it is asked at each look.
-    deadline: Cell<u64>,
+    deadline: U64,
     /// Checks left in the budget.
-    checks: Cell<u64>,
+    checks: U64,
     /// With `LAZY`: the length of the budget's time.
-    quota: Cell<u64>,
+    quota: U64,
     /// The learned grant: the running function's, or what `checkpoint` calls on this thread have learned.
-    pub(crate) grant: Cell<u32>,
+    pub(crate) grant: U32,
+    /// Where nobody can be asked: checks granted in this poll.
+    passed: U32,
     /// Counts looks, so that a scope can tell whether one happened inside it.
-    looks: Cell<u32>,
-    mode: Cell<u8>,
+    looks: U32,
+    mode: U8,
     /// The loop at which the last look happened.
-    pub(crate) site: Cell<Option<&'static Site>>,
+    pub(crate) site: Place,
 }
 
 /// A meter's contents, while another budget is in force. The learned grant is not among them: the code is the same.
@@ -97,18 +103,19 @@ pub(crate) struct Saved {
 impl Meter {
     pub(crate) const fn new() -> Self {
         Meter {
-            fuel: Cell::new(0),
-            granted: Cell::new(0),
-            unmeasured: Cell::new(0),
-            portions: Cell::new(0),
-            last: Cell::new(0),
-            deadline: Cell::new(UNLIMITED),
-            checks: Cell::new(UNLIMITED),
-            quota: Cell::new(UNLIMITED),
-            grant: Cell::new(FIRST_GRANT_CHECKS),
-            looks: Cell::new(0),
-            mode: Cell::new(0),
-            site: Cell::new(None),
+            fuel: I64::new(0),
+            granted: I64::new(0),
+            unmeasured: I64::new(0),
+            portions: U32::new(0),
+            last: U64::new(0),
+            deadline: U64::new(UNLIMITED),
+            checks: U64::new(UNLIMITED),
+            quota: U64::new(UNLIMITED),
+            grant: U32::new(FIRST_GRANT_CHECKS),
+            passed: U32::new(0),
+            looks: U32::new(0),
+            mode: U8::new(0),
+            site: Place::new(None),
         }
     }
 
@@ -160,6 +167,7 @@ impl Meter {
         self.fuel.set(0);
         self.granted.set(0);
         self.portions.set(0);
+        self.passed.set(0);
         self.deadline.set(UNLIMITED);
         self.checks.set(checks);
         self.mode.set(mode);
@@ -212,6 +220,7 @@ impl Meter {
         self.fuel.set(0);
         self.granted.set(0);
         self.portions.set(0);
+        self.passed.set(0);
         self.deadline.set(UNLIMITED);
         self.quota.set(quota);
         self.checks.set(checks);
@@ -240,6 +249,8 @@ impl Meter {
     /// iterations, which may be far lighter.
     #[inline(always)]
     pub(crate) fn enter_function(&self, grant: u32) -> Outer {
+        // Blind, only whole polls are timed, and one grant is learned for all.
+        let grant = if local::KNOWS_SCHEDULER { grant } else { self.grant.get() };
         let outer =
             Outer { grant: self.grant.replace(grant), fuel: self.fuel.get(), looks: self.looks.get() };
         self.fuel.set(outer.fuel.min(i64::from(grant)));
@@ -306,6 +317,11 @@ impl Meter {
             }
             self.checks.set(checks - 1);
         }
+        if !local::KNOWS_SCHEDULER
+            && let Some(limit) = self.blind_limit(mode)
+        {
+            return self.check_blindly(local, mode, limit);
+        }
         if mode & OPEN == 0 {
             return self.check_without_budget();
         }
@@ -351,6 +367,43 @@ impl Meter {
         Some(self.look(mode, now))
     }
 
+    /// How many checks pass in a poll where neither the scheduler nor a clock can be asked; none if only checks are limited.
+    fn blind_limit(&self, mode: u8) -> Option<u32> {
+        match mode & (OPEN | SCHEDULED | EVERY_CHECK | LAZY) {
+            mode if mode & SCHEDULED != 0 => Some(if mode & EVERY_CHECK != 0 { 0 } else { self.grant.get() }),
+            OPEN => None,
+            _ => Some(FOREIGN_BUDGET_CHECKS),
+        }
+    }
+
+    /// A poll ends when its grant is used up: the scheduler then looks at its clock, and polls again at once if it finds
+    /// nothing against that.
+    fn check_blindly(&self, local: &Local, mode: u8, limit: u32) -> Option<i64> {
+        let passed = self.passed.get();
+        if passed >= limit {
+            if mode & OPEN == 0 {
+                self.passed.set(0);
+            } else {
+                self.mode.set(mode | OVER);
+            }
+            if mode & SCHEDULED != 0 {
+                local.reason.set(Some(YieldReason::Look));
+            }
+            return None;
+        }
+        let next = if self.checks.get() == UNLIMITED { limit - passed } else { 1 };
+        self.passed.set(passed + next);
+        Some(self.grant_of(i64::from(next)))
+    }
+
+    /// Fits the grant of polls that were ended blindly: this one took `elapsed` nanoseconds.
+    pub(crate) fn learn(&self, elapsed: u64) {
+        let used = u64::from(self.passed.get());
+        if elapsed > 0 && used > 0 {
+            self.fit(used.saturating_mul(LOOK_INTERVAL_NANOS) / elapsed);
+        }
+    }
+
     /// Reads the scheduler's clock; on a coarse one the time between its ticks is estimated from what was counted.
     fn read_clock_between_ticks(&self, engine: &Engine, mode: u8) -> u64 {
         if mode & EVERY_CHECK != 0 {
@@ -383,7 +436,7 @@ impl Meter {
     #[inline(never)]
     pub(crate) fn resume(&self) -> i64 {
         let mode = self.touch();
-        if self.counts(mode) || mode & OVER != 0 {
+        if self.counts(mode) || mode & OVER != 0 || !local::KNOWS_SCHEDULER {
             return self.grant_of(1);
         }
         let now = self.read_clock(mode);

@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::rc::Rc;
+#[cfg(feature = "std")]
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -9,16 +10,21 @@ use core::future::Future;
 use core::time::Duration;
 
 use crate::activity::Activity;
-use crate::builder::{Builder, TaskBuilder};
+#[cfg(feature = "std")]
+use crate::builder::Builder;
+use crate::builder::TaskBuilder;
 use crate::checkpoint::checkpoint;
 use crate::engine::{Engine, Extras, Owner};
 use crate::instant::{Instant, nanos};
+#[cfg(feature = "std")]
 use crate::local;
 use crate::priority::Priority;
 use crate::slice::SliceReport;
-use crate::spawner::{SpawnError, Spawner};
+#[cfg(feature = "std")]
+use crate::spawner::Spawner;
 use crate::stats::Stats;
-use crate::task::{Task, TaskId, TaskSnapshot};
+use crate::task::{SpawnError, Task, TaskId, TaskSnapshot};
+use crate::timer::Sleep;
 
 /// Runs tasks on one thread, in classes and time slices, without starving anyone.
 ///
@@ -53,12 +59,14 @@ impl Scheduler {
     }
 
     /// A scheduler with the default figures and the system's clock.
+    #[cfg(feature = "std")]
     #[must_use]
     pub fn new() -> Self {
         Self::builder().build()
     }
 
     /// Sets figures, clock and observer first.
+    #[cfg(feature = "std")]
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -176,6 +184,7 @@ impl Scheduler {
     }
 
     /// A handle with which other threads spawn tasks here.
+    #[cfg(feature = "std")]
     #[must_use]
     pub fn spawner(&self) -> Spawner {
         Spawner::new(self.engine().remote.clone())
@@ -212,8 +221,20 @@ impl Scheduler {
         self.engine().timer_count()
     }
 
+    /// Waits until `duration` from now, in whatever task, of this scheduler, another one or another executor; see
+    /// [`Sleep`]. Without the feature `std` this is the way for the scheduler's own tasks, too.
+    pub fn sleep(&self, duration: Duration) -> Sleep {
+        self.sleep_until(self.now() + duration)
+    }
+
+    /// Waits until the scheduler's clock shows `deadline`; see [`Scheduler::sleep`].
+    pub fn sleep_until(&self, deadline: Instant) -> Sleep {
+        Sleep::on(self.engine().clone(), deadline)
+    }
+
     /// Sets whom to ask for a turn when something becomes ready outside of a slice, from whatever thread. It is called
     /// at most once until the host's next turn. It must not block; it may be called on any thread.
+    #[cfg(feature = "std")]
     pub fn on_ready(&self, hook: impl Fn() + Send + Sync + 'static) {
         self.engine().remote.set_hook(alloc::sync::Arc::new(hook));
         self.engine().ask_host();
@@ -226,6 +247,7 @@ impl Scheduler {
     }
 }
 
+#[cfg(feature = "std")]
 impl Default for Scheduler {
     fn default() -> Self {
         Self::new()
@@ -252,6 +274,7 @@ pub enum Step<T> {
 /// # Panics
 ///
 /// When no scheduler runs on this thread.
+#[cfg(feature = "std")]
 pub fn spawn<F>(priority: Priority, future: F) -> Task<F::Output>
 where
     F: Future + 'static,
@@ -266,6 +289,7 @@ where
 }
 
 /// What a task knows of itself.
+#[cfg(feature = "std")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskInfo {
@@ -276,6 +300,7 @@ pub struct TaskInfo {
 }
 
 /// The running task, or `None` outside of a scheduler's task.
+#[cfg(feature = "std")]
 #[must_use]
 pub fn current() -> Option<TaskInfo> {
     let engine = local::current()?;
@@ -285,6 +310,7 @@ pub fn current() -> Option<TaskInfo> {
 
 /// Notes how far the running task is, for [`Task::progress`] and [`Scheduler::tasks`]: `done`, of `total`, in whatever
 /// unit. Outside of a scheduler's task it does nothing. It costs some 20 ns: call it once a ms, not in each iteration.
+#[cfg(feature = "std")]
 pub fn set_progress(done: u64, total: u64) {
     local::with_current(|engine| engine.set_progress((done, total)));
 }

@@ -7,7 +7,7 @@ use core::time::Duration;
 use crate::activity::Activity;
 use crate::engine::{Engine, Polls, Root};
 use crate::instant::Instant;
-use crate::local::{self, Enter};
+use crate::local::Enter;
 use crate::task::TaskId;
 
 /// How long the scheduler may hold the host's thread: 8 ms, half a frame at 60 Hz (16.7 ms), so that the host keeps
@@ -64,7 +64,6 @@ impl Engine {
             "a task must not run its own scheduler (run_slice, run, block_on): spawn the work and await its handle"
         );
         let _enter = Enter::new(self);
-        local::with(|local| local.meter.forget());
         self.in_slice.set(true);
         let _in_slice = InSlice(&self.in_slice);
         self.remote.host_came();

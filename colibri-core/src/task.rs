@@ -10,6 +10,7 @@ use core::marker::PhantomData;
 use core::pin::Pin;
 use core::task::{Context, Poll};
 
+#[cfg(feature = "std")]
 use crate::abort::AbortHandle;
 use crate::engine::Engine;
 use crate::priority::Priority;
@@ -99,6 +100,27 @@ impl fmt::Debug for TaskError {
 }
 
 impl core::error::Error for TaskError {}
+
+/// Why a task was not accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SpawnError {
+    /// As many tasks live as [`Builder::max_tasks`](crate::Builder::max_tasks) allows.
+    Full,
+    /// The scheduler is shut down, or gone.
+    ShutDown,
+}
+
+impl fmt::Display for SpawnError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            SpawnError::Full => "the scheduler has as many tasks as its max_tasks allows",
+            SpawnError::ShutDown => "the scheduler is shut down and takes no more tasks",
+        })
+    }
+}
+
+impl core::error::Error for SpawnError {}
 
 /// What a task is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -215,6 +237,7 @@ impl<T: 'static> Task<T> {
     }
 
     /// A handle with which any thread can cancel it. It keeps neither the task nor the scheduler alive.
+    #[cfg(feature = "std")]
     #[must_use]
     pub fn abort_handle(&self) -> AbortHandle {
         AbortHandle::new(self.engine.remote.clone(), self.id)

@@ -185,6 +185,7 @@ impl Engine {
     }
 
     /// Notes how far the running task is.
+    #[cfg(feature = "std")]
     pub(crate) fn set_progress(&self, progress: (u64, u64)) {
         let running = self.running.get();
         if running != NIL {

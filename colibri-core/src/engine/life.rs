@@ -10,9 +10,8 @@ use crate::fault::{self, Fault};
 use crate::priority::Priority;
 use crate::queue;
 use crate::slot::{DEBTOR, DETACHED, EXTRAS, HIDDEN, NIL, Object, PAUSED, Slot, State, WAITS, WOKEN};
-use crate::spawner::SpawnError;
 use crate::stats::TaskStats;
-use crate::task::TaskId;
+use crate::task::{SpawnError, TaskId};
 use crate::timer::Target;
 
 impl Engine {

@@ -35,7 +35,7 @@ use crate::instant::{Instant, nanos};
 use crate::meter::{Meter, UNLIMITED};
 use crate::priority::Priority;
 use crate::queue::{self, ReadyLists};
-use crate::remote::{Message, Remote};
+use crate::remote::{Hook, Message, Remote};
 use crate::slot::{HIDDEN, NIL, NOWHERE, Object, Slot, State};
 use crate::stats::{Counters, TaskStats};
 use crate::table::Table;
@@ -162,6 +162,7 @@ impl Engine {
         slice_policy: Box<dyn Fn(Activity) -> Duration>,
         clock: Box<dyn Clock>,
         events: Events,
+        hook: Option<Hook>,
     ) -> Self {
         let now = clock.now().as_nanos();
         Engine {
@@ -192,7 +193,7 @@ impl Engine {
             figures,
             slice: Cell::new(nanos(slice_policy(Activity::default()))),
             slice_policy,
-            remote: Arc::new(Remote::new(figures.max_tasks)),
+            remote: Arc::new(Remote::new(figures.max_tasks, hook)),
             events,
             clock,
             coarse: CoarseClock::default(),
@@ -260,6 +261,7 @@ impl Engine {
     }
 
     /// Whether any task could run again without a call from this thread: all are gone or hover.
+    #[cfg(feature = "std")]
     pub(crate) fn all_stopped(&self) -> bool {
         self.live.get() == self.paused.get()
     }
@@ -268,6 +270,7 @@ impl Engine {
         self.timers.borrow().len()
     }
 
+    #[cfg(feature = "std")]
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.get()
     }
@@ -329,7 +332,9 @@ impl Engine {
         let (unread, hook) = self.remote.close();
         let received = core::mem::take(&mut *self.mail.borrow_mut());
         for message in received.into_iter().chain(unread) {
-            unwind::contain(|| drop(message));
+            unwind::contain(move || {
+                let _message = message;
+            });
         }
         unwind::contain(|| drop(hook));
         for index in 0..self.slots.length() {

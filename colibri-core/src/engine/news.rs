@@ -5,7 +5,6 @@ use core::cell::OnceCell;
 use super::{Engine, id_of};
 use crate::fault::{self, Fault};
 use crate::meter::UNLIMITED;
-use crate::remote::Message;
 use crate::slot::{HIDDEN, NIL};
 use crate::sync::Ordering;
 use crate::task::TaskId;
@@ -87,7 +86,7 @@ impl Engine {
             |number| self.entry(number).header.link(),
             |number| self.wake(self.entry(number).header.slot.load(Ordering::Relaxed)),
         );
-        let messages = self.remote.receive();
+        let messages = self.remote.inbox.receive();
         self.mail.borrow_mut().extend(messages);
         for _ in 0..MESSAGES_AT_ONCE {
             let next = self.mail.borrow_mut().pop_front();
@@ -95,17 +94,7 @@ impl Engine {
             unwind::contain(|| self.carry_out(message));
         }
         if !self.mail.borrow().is_empty() {
-            self.remote.keep_mail();
-        }
-    }
-
-    fn carry_out(&self, message: Message) {
-        match message {
-            Message::Spawn(start) => {
-                start(self);
-                self.remote.keep_promise();
-            }
-            Message::Cancel(id) => self.cancel(id),
+            self.remote.inbox.keep_mail();
         }
     }
 
@@ -144,6 +133,7 @@ impl Engine {
     }
 
     /// The running task's id.
+    #[cfg(feature = "std")]
     pub(crate) fn running_id(&self) -> Option<TaskId> {
         let index = self.running.get();
         (index != NIL).then(|| id_of(index, self.slots.at(index)))

@@ -183,7 +183,14 @@ impl Engine {
             self.forget_waits_not_renewed(index, slot);
         }
         let again = yielded || slot.is(WOKEN);
-        let stopped = matches!(reason, Some(YieldReason::Slice | YieldReason::Preempted | YieldReason::Host));
+        let reason = match reason {
+            Some(YieldReason::Look) => Some(self.reason_found_late()),
+            reason => reason,
+        };
+        let stopped = matches!(
+            reason,
+            Some(YieldReason::Slice | YieldReason::Preempted | YieldReason::Host | YieldReason::Look)
+        );
         if slot.used.get() != 0 && !(again && stopped) {
             // The turn is over: what is left of it is not saved, what was overdrawn is kept, but by a guest.
             let guest = self.running_level.get() != slot.class.get();
@@ -209,6 +216,15 @@ impl Engine {
         } else {
             self.enqueue(index, slot);
         }
+    }
+
+    /// The poll was ended by a check that could not ask: is there a reason?
+    #[cold]
+    fn reason_found_late(&self) -> YieldReason {
+        let before = self.now.get();
+        self.look(self.read_clock());
+        local::with(|local| local.meter.learn(self.now.get() - before));
+        self.reason_to_give_way(self.now.get()).unwrap_or(YieldReason::Look)
     }
 
     /// The task finished, panicked, or was cancelled while it ran.

@@ -91,7 +91,7 @@ fn model_two_pushes_against_a_drain() {
 #[test]
 fn model_push_against_park() {
     explore("a wake against a host that parks", || {
-        let shared = Arc::new((Stack::new(), Remote::new(usize::MAX)));
+        let shared = Arc::new((Stack::new(), Remote::new(usize::MAX, None)));
         let waker = {
             let shared = shared.clone();
             loom::thread::spawn(move || {
@@ -116,16 +116,16 @@ fn model_push_against_park() {
 #[test]
 fn model_spawn_from_outside_against_shutdown() {
     explore("a spawn from another thread against shutdown", || {
-        let remote = Arc::new(Remote::new(usize::MAX));
+        let remote = Arc::new(Remote::new(usize::MAX, None));
         let sender = {
             let remote = remote.clone();
             loom::thread::spawn(move || remote.send(Message::Spawn(Box::new(|_| ()))).is_ok())
         };
-        let received = remote.receive().len() + remote.close().0.len();
+        let received = remote.inbox.receive().len() + remote.close().0.len();
         let accepted = sender.join().unwrap();
         // What is accepted arrives, to be run or to be dropped; what is refused does not.
         assert_eq!(received, usize::from(accepted));
-        assert!(remote.receive().is_empty());
+        assert!(remote.inbox.receive().is_empty());
         accepted
     });
 }
