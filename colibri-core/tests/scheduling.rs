@@ -364,3 +364,35 @@ fn a_snapshot_shows_who_lives() {
         .collect();
     assert_eq!(shown, ["None normal Waiting", "Some(\"index\") idle Paused"]);
 }
+
+#[test]
+fn a_sleep_of_another_scheduler_wakes_its_own_task() {
+    for nested in [false, true] {
+        let bench = Bench::new();
+        let outer = &bench.scheduler;
+        let inner = Scheduler::builder().clock(bench.clock.clone()).build();
+        let (sleep, log) = (outer.sleep(Duration::from_millis(1)), bench.log.clone());
+        let task = inner.spawn(Priority::Normal, async move {
+            sleep.await;
+            log.say("slept");
+        });
+        if nested {
+            // Polled inside a task of the scheduler whose timer it is, which the timer must not wake instead.
+            let (inner, log) = (inner.clone(), bench.log.clone());
+            drop(outer.spawn(Priority::Normal, async move {
+                inner.run_slice();
+                log.say("waits");
+                std::future::pending::<()>().await;
+            }));
+            outer.run_slice();
+            assert_eq!(bench.log.take(), ["waits"]);
+        } else {
+            inner.run_slice();
+        }
+        bench.clock.advance(Duration::from_millis(1));
+        assert_eq!(outer.run_slice().tasks_run, 0);
+        assert_eq!(inner.run_slice().tasks_run, 1);
+        assert_eq!(bench.log.take(), ["slept"]);
+        assert!(task.is_finished());
+    }
+}
