@@ -16,6 +16,8 @@ pub(crate) enum Fault {
     ForgetsJoiners,
     /// A handle leaves the output behind.
     LeavesOutputs,
+    /// The host comes without a write that a waker's would be ordered with.
+    ComesUnannounced,
     /// Mail that comes while the inbox is emptied is not seen.
     #[cfg(feature = "std")]
     ForgetsMail,

@@ -522,3 +522,27 @@ fn a_cancelled_task_and_its_joiner_on_other_threads() {
         }
     });
 }
+
+#[test]
+fn a_hook_that_is_set_late_is_asked_for_the_wake_that_came_before() {
+    let scheduler = support::builder().build();
+    let waker = Rc::new(RefCell::new(None));
+    let place = waker.clone();
+    let _task = scheduler.spawn(
+        Priority::Normal,
+        poll_fn(move |context| {
+            *place.borrow_mut() = Some(context.waker().clone());
+            Poll::<()>::Pending
+        }),
+    );
+    scheduler.run_slice();
+    let woken = waker.take().expect("it was polled");
+    thread::spawn(move || woken.wake()).join().unwrap();
+    let asks = Arc::new(AtomicUsize::new(0));
+    let counted = asks.clone();
+    scheduler.on_ready(move || {
+        counted.fetch_add(1, Ordering::SeqCst);
+    });
+    assert_eq!(asks.load(Ordering::SeqCst), 1);
+    assert_eq!(scheduler.run_slice().tasks_run, 1);
+}

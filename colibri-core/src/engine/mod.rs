@@ -277,8 +277,8 @@ impl Engine {
 
     /// Asks the host for a turn, if there is something to do and it is not at it.
     pub(crate) fn ask_host(&self) {
-        if !self.in_slice.get() && self.has_ready() {
-            self.remote.ask_host();
+        if !self.in_slice.get() && (self.has_ready() || self.has_news()) {
+            self.remote.ask_host_from_home();
         }
     }
 

@@ -104,7 +104,7 @@ impl Engine {
             self.next_due.set(due);
             if !self.in_slice.get() {
                 // The host sleeps until the timer that was next; its next report says better.
-                self.remote.ask_host();
+                self.remote.ask_host_from_home();
             }
         }
         key

@@ -3,8 +3,9 @@
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use super::{assert_caught, explore};
-use crate::remote::{Message, Remote};
+use super::{assert_caught, assert_finds, explore};
+use crate::fault::Fault;
+use crate::remote::{Hook, Message, Remote};
 use crate::slot::NIL;
 use crate::waker::{Link, drain};
 
@@ -111,6 +112,41 @@ fn model_push_against_park() {
         waker.join().unwrap();
         parks > 0
     });
+}
+
+fn wake_against_asked_turn() -> bool {
+    let asks = Arc::new(AtomicU32::new(0));
+    let hook: Hook = {
+        let asks = asks.clone();
+        std::sync::Arc::new(move || {
+            asks.fetch_add(1, Ordering::Relaxed);
+        })
+    };
+    let shared = Arc::new((Stack::new(), Remote::new(usize::MAX, Some(hook))));
+    shared.1.ask_host();
+    let waker = {
+        let shared = shared.clone();
+        loom::thread::spawn(move || {
+            let (stack, remote) = &*shared;
+            if stack.write_and_wake(0, 1) {
+                remote.notify();
+            }
+        })
+    };
+    let (stack, remote) = &*shared;
+    remote.host_came();
+    // It looks before it drains, as the engine does.
+    let polled = stack.head.load(Ordering::Relaxed) != NIL && stack.turn()[0].is_some();
+    waker.join().unwrap();
+    // Else it would be asked by nobody.
+    assert!(polled || asks.load(Ordering::Relaxed) == 2, "the host does not come for a wake");
+    polled
+}
+
+#[test]
+fn model_wake_against_the_turn_of_a_host_that_was_asked() {
+    explore("a wake against the turn that an earlier one asked for", wake_against_asked_turn);
+    assert_finds(Fault::ComesUnannounced, wake_against_asked_turn);
 }
 
 #[test]

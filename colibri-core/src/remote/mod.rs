@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 pub(crate) use self::platform::Message;
 use self::platform::{HookPlace, Host, Inbox};
+use crate::fault::{self, Fault};
 use crate::slot::NIL;
 use crate::sync::{AtomicBool, AtomicU32, Ordering};
 
@@ -74,9 +75,21 @@ impl Remote {
         }
     }
 
-    /// The host has come: it can be asked again.
+    /// The same by the scheduler's own thread, which is the one that clears the flag: if it reads that the host was asked,
+    /// so it was, and the exchange is spared.
+    pub(crate) fn ask_host_from_home(&self) {
+        if !self.asked.load(Ordering::Relaxed) {
+            self.ask_host();
+        }
+    }
+
+    /// The host has come: it can be asked again. A swap, so that it sees what a waker pushed that found the host asked; after
+    /// a mere store the look that follows may miss it, and nobody would ask.
     pub(crate) fn host_came(&self) {
-        self.asked.store(false, Ordering::Release);
+        if fault::seeded(Fault::ComesUnannounced) {
+            return self.asked.store(false, Ordering::Release);
+        }
+        self.asked.swap(false, Ordering::AcqRel);
     }
 
     pub(crate) fn request_yield(&self) {

@@ -196,7 +196,7 @@ impl Remote {
         let before = lock(&self.hook.0).replace(hook);
         unwind::contain(|| drop(before));
         // Whoever asked before asked nobody.
-        self.asked.store(false, Ordering::Release);
+        self.host_came();
     }
 
     /// Parks this thread until the host is notified or `timeout` is over. Returns at once if it was notified since
