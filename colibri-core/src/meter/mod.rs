@@ -5,8 +5,11 @@
 //! scheduler are asked whether the task may go on. Where somebody counts, because of `Budget::checks` or a clock
 //! that wants each check, every grant is one.
 
+mod blind;
+mod nest;
+
+pub(crate) use self::nest::{Outer, Saved};
 use crate::engine::Engine;
-use crate::event::YieldReason;
 use crate::local::word::{I64, Place, U8, U32, U64};
 use crate::local::{self, Local};
 use crate::rt::Site;
@@ -32,10 +35,6 @@ pub(crate) const GRANT_RANGE_CHECKS: (u32, u32) = (1, 1 << 20);
 /// How long a function runs per poll on an executor that sets no budget, in nanoseconds: 0.5 ms, as Seastar's
 /// task quota.
 pub(crate) const FOREIGN_BUDGET_NANOS: u64 = 500_000;
-
-/// How many checks pass per poll where there is neither a scheduler nor a clock to ask, without the feature `std`: at
-/// 300 ns an iteration 0.3 ms, of the order of [`FOREIGN_BUDGET_NANOS`].
-const FOREIGN_BUDGET_CHECKS: u32 = 1024;
 
 /// No limit: of a deadline, or of the number of checks.
 pub(crate) const UNLIMITED: u64 = u64::MAX;
@@ -85,21 +84,6 @@ pub(crate) struct Meter {
     pub(crate) site: Place,
 }
 
-/// A meter's contents, while another budget is in force. The learned grant is not among them: the code is the same.
-#[derive(Clone, Copy)]
-pub(crate) struct Saved {
-    fuel: i64,
-    granted: i64,
-    unmeasured: i64,
-    portions: u32,
-    last: u64,
-    deadline: u64,
-    checks: u64,
-    quota: u64,
-    mode: u8,
-    site: Option<&'static Site>,
-}
-
 impl Meter {
     pub(crate) const fn new() -> Self {
         Meter {
@@ -117,34 +101,6 @@ impl Meter {
             mode: U8::new(0),
             site: Place::new(None),
         }
-    }
-
-    pub(crate) fn save(&self) -> Saved {
-        Saved {
-            fuel: self.fuel.get(),
-            granted: self.granted.get(),
-            unmeasured: self.unmeasured.get(),
-            portions: self.portions.get(),
-            last: self.last.get(),
-            deadline: self.deadline.get(),
-            checks: self.checks.get(),
-            quota: self.quota.get(),
-            mode: self.mode.get(),
-            site: self.site.get(),
-        }
-    }
-
-    pub(crate) fn restore(&self, saved: Saved) {
-        self.fuel.set(saved.fuel);
-        self.granted.set(saved.granted);
-        self.unmeasured.set(saved.unmeasured);
-        self.portions.set(saved.portions);
-        self.last.set(saved.last);
-        self.deadline.set(saved.deadline);
-        self.checks.set(saved.checks);
-        self.quota.set(saved.quota);
-        self.mode.set(saved.mode);
-        self.site.set(saved.site);
     }
 
     /// Opens the budget of one poll by a scheduler, which says at each look whether the task may go on. There is no
@@ -185,90 +141,9 @@ impl Meter {
         mode
     }
 
-    /// Opens a budget inside whatever is open: the tighter limit wins. `close` undoes it.
-    pub(crate) fn open(&self, time: Option<u64>, checks: u64) -> Saved {
-        let saved = self.save();
-        let outer = self.mode.get();
-        let mut mode = (outer & (SCHEDULED | EVERY_CHECK | UNINTERRUPTED)) | OPEN;
-        if outer & OPEN == 0 {
-            self.deadline.set(UNLIMITED);
-            self.checks.set(UNLIMITED);
-        } else if outer & LAZY != 0 {
-            mode |= LAZY;
-        }
-        if let Some(time) = time {
-            let deadline = self.read_clock(outer).saturating_add(time);
-            if mode & LAZY != 0 {
-                // The outer time has not begun: it ends `quota` from now at the earliest, so compare lengths.
-                self.quota.set(self.quota.get().min(time));
-            } else {
-                self.deadline.set(self.deadline.get().min(deadline));
-            }
-        }
-        self.checks.set(self.checks.get().min(checks));
-        self.fuel.set(0);
-        self.granted.set(0);
-        self.portions.set(0);
-        self.mode.set(mode);
-        saved
-    }
-
-    /// Opens the budget of one poll on an executor that has none: `quota` from the first look on.
-    #[inline]
-    pub(crate) fn open_foreign(&self, quota: u64, checks: u64) -> Saved {
-        let saved = self.save();
-        self.fuel.set(0);
-        self.granted.set(0);
-        self.portions.set(0);
-        self.passed.set(0);
-        self.deadline.set(UNLIMITED);
-        self.quota.set(quota);
-        self.checks.set(checks);
-        self.mode.set(OPEN | LAZY);
-        saved
-    }
-
-    /// Ends what `open` began. What was counted inside counts outside as well.
-    pub(crate) fn close(&self, saved: Saved, opened_with: u64) {
-        let left = self.checks.get();
-        self.restore(saved);
-        self.touch();
-        if saved.mode & OPEN != 0 && saved.checks != UNLIMITED {
-            // `opened_with` is the tighter of the two, so that the difference is what passed inside.
-            let passed = opened_with.min(saved.checks) - left;
-            self.checks.set(saved.checks - passed);
-        }
-    }
-
     #[inline(always)]
     pub(crate) fn is_open(&self) -> bool {
         self.mode.get() & OPEN != 0
-    }
-
-    /// Enters a function that has learned the grant `grant`: the caller's fuel was measured in the caller's
-    /// iterations, which may be far lighter.
-    #[inline(always)]
-    pub(crate) fn enter_function(&self, grant: u32) -> Outer {
-        // Blind, only whole polls are timed, and one grant is learned for all.
-        let grant = if local::KNOWS_SCHEDULER { grant } else { self.grant.get() };
-        let outer =
-            Outer { grant: self.grant.replace(grant), fuel: self.fuel.get(), looks: self.looks.get() };
-        self.fuel.set(outer.fuel.min(i64::from(grant)));
-        outer
-    }
-
-    /// Leaves it, and says what it has learned.
-    #[inline(always)]
-    pub(crate) fn leave_function(&self, outer: Outer, entered_with: u32) -> u32 {
-        let learned = self.grant.replace(outer.grant);
-        let left = self.fuel.get();
-        if self.looks.get() == outer.looks {
-            self.fuel.set(outer.fuel - (outer.fuel.min(i64::from(entered_with)) - left));
-        } else if left > i64::from(outer.grant) {
-            self.granted.set(self.granted.get() - (left - i64::from(outer.grant)));
-            self.fuel.set(i64::from(outer.grant));
-        }
-        learned
     }
 
     /// Sets whether nothing gives way, and returns what was set before.
@@ -365,43 +240,6 @@ impl Meter {
             return None;
         }
         Some(self.look(mode, now))
-    }
-
-    /// How many checks pass in a poll where neither the scheduler nor a clock can be asked; none if only checks are limited.
-    fn blind_limit(&self, mode: u8) -> Option<u32> {
-        match mode & (OPEN | SCHEDULED | EVERY_CHECK | LAZY) {
-            mode if mode & SCHEDULED != 0 => Some(if mode & EVERY_CHECK != 0 { 0 } else { self.grant.get() }),
-            OPEN => None,
-            _ => Some(FOREIGN_BUDGET_CHECKS),
-        }
-    }
-
-    /// A poll ends when its grant is used up: the scheduler then looks at its clock, and polls again at once if it finds
-    /// nothing against that.
-    fn check_blindly(&self, local: &Local, mode: u8, limit: u32) -> Option<i64> {
-        let passed = self.passed.get();
-        if passed >= limit {
-            if mode & OPEN == 0 {
-                self.passed.set(0);
-            } else {
-                self.mode.set(mode | OVER);
-            }
-            if mode & SCHEDULED != 0 {
-                local.reason.set(Some(YieldReason::Look));
-            }
-            return None;
-        }
-        let next = if self.checks.get() == UNLIMITED { limit - passed } else { 1 };
-        self.passed.set(passed + next);
-        Some(self.grant_of(i64::from(next)))
-    }
-
-    /// Fits the grant of polls that were ended blindly: this one took `elapsed` nanoseconds.
-    pub(crate) fn learn(&self, elapsed: u64) {
-        let used = u64::from(self.passed.get());
-        if elapsed > 0 && used > 0 {
-            self.fit(used.saturating_mul(LOOK_INTERVAL_NANOS) / elapsed);
-        }
     }
 
     /// Reads the scheduler's clock; on a coarse one the time between its ticks is estimated from what was counted.
@@ -529,11 +367,4 @@ impl Meter {
         }
         crate::clock::system_now().as_nanos()
     }
-}
-
-/// The caller's side of a function's scope.
-pub(crate) struct Outer {
-    grant: u32,
-    fuel: i64,
-    looks: u32,
 }
