@@ -28,7 +28,7 @@ impl Budget {
     /// No limit of its own. A budget around it still holds.
     pub const UNLIMITED: Budget = Budget { time: None, checks: None };
 
-    /// A time, from when the budget is opened. It is overdrawn by at most the time between two looks at the clock
+    /// A time, from when the budget is opened. Without the feature `std` there is no clock to ask, and it does not end. It is overdrawn by at most the time between two looks at the clock
     /// (about 20 µs) or one iteration, whichever is longer.
     #[must_use]
     pub const fn time(time: Duration) -> Self {

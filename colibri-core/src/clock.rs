@@ -1,9 +1,13 @@
 //! Where time comes from.
 
 use alloc::rc::Rc;
+#[cfg(target_has_atomic = "64")]
 use alloc::sync::Arc;
+#[cfg(target_has_atomic = "64")]
 use core::fmt;
+#[cfg(target_has_atomic = "64")]
 use core::sync::atomic::{AtomicU64, Ordering};
+#[cfg(target_has_atomic = "64")]
 use core::time::Duration;
 
 use crate::instant::{Instant, nanos};
@@ -49,11 +53,18 @@ impl Clock for SystemClock {
     }
 }
 
+/// The system's time, for budgets outside of a scheduler.
 #[cfg(feature = "std")]
 pub(crate) fn system_now() -> Instant {
     static ORIGIN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
     let origin = *ORIGIN.get_or_init(std::time::Instant::now);
     Instant::from_nanos(nanos(std::time::Instant::now().saturating_duration_since(origin)))
+}
+
+/// Without std there is no system to ask: outside of a scheduler no time passes.
+#[cfg(not(feature = "std"))]
+pub(crate) fn system_now() -> Instant {
+    Instant::ZERO
 }
 
 /// A clock that moves only when it is told to: for tests and simulations.
@@ -76,9 +87,11 @@ pub(crate) fn system_now() -> Instant {
 /// scheduler.run_slice();
 /// assert!(task.is_finished());
 /// ```
+#[cfg(target_has_atomic = "64")]
 #[derive(Clone, Default)]
 pub struct ManualClock(Arc<AtomicU64>);
 
+#[cfg(target_has_atomic = "64")]
 impl ManualClock {
     /// A clock that stands at its origin.
     #[must_use]
@@ -108,6 +121,7 @@ impl ManualClock {
     }
 }
 
+#[cfg(target_has_atomic = "64")]
 impl Clock for ManualClock {
     fn now(&self) -> Instant {
         ManualClock::now(self)
@@ -118,6 +132,7 @@ impl Clock for ManualClock {
     }
 }
 
+#[cfg(target_has_atomic = "64")]
 impl fmt::Debug for ManualClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ManualClock").field(&self.now()).finish()

@@ -38,6 +38,9 @@ pub enum YieldReason {
     Preempted,
     /// The host asked for the thread. It keeps the rest of its quantum and goes to the head of its class.
     Host,
+    /// Without the feature `std`, the scheduler cannot be asked inside a poll: it looked at its clock, found nothing against
+    /// it, and lets the task go on. It keeps the rest of its quantum and goes to the head of its class.
+    Look,
 }
 
 /// Is told what happens in a scheduler. Every method does nothing by default.

@@ -6,9 +6,10 @@ use core::fmt;
 use core::future::Future;
 use core::time::Duration;
 
+use crate::builder::TaskBuilder;
 use crate::engine::Engine;
 use crate::priority::Priority;
-use crate::scheduler::{Scheduler, TaskBuilder};
+use crate::scheduler::Scheduler;
 use crate::task::Task;
 
 /// Runs the latest of what was submitted: each submission cancels the one before, wherever it is.

@@ -80,11 +80,16 @@
 //!
 //! | feature | default | what |
 //! | --- | --- | --- |
-//! | `std` | yes | the system's clock, threads, panic isolation; today the crate needs it |
+//! | `std` | yes | the system's clock, threads, panic isolation, and functions that find the running scheduler |
 //! | `macros` | yes | the attribute |
+//!
+//! Without `std` the crate needs `alloc`, one core, atomics of 32 bits with compare-and-swap, and a clock of yours:
+//! `Builder::with_clock(clock).on_ready(hook).build()`. Interrupts wake tasks through their wakers; the hook asks for a turn,
+//! in which you call [`Scheduler::run_slice`]. A task brings its scheduler's handle where it would call `sleep` or `spawn`
+//! elsewhere ([`Scheduler::sleep`]). A check cannot ask the scheduler there: it ends the poll after about 20 µs, and the
+//! scheduler polls again at once if nothing else is due.
 
-#[cfg(not(feature = "std"))]
-compile_error!("colibri-core needs its feature `std` for now: enable it, or leave the default features on");
+#![cfg_attr(not(feature = "std"), no_std)]
 
 extern crate alloc;
 
@@ -105,6 +110,7 @@ mod clock;
 mod coarse;
 mod debtors;
 mod instant;
+#[cfg(feature = "std")]
 mod interval;
 mod priority;
 mod queue;
@@ -115,17 +121,24 @@ mod task;
 mod timer;
 mod waker;
 
+#[cfg(feature = "std")]
+mod abort;
 mod activity;
+mod builder;
 mod engine;
+#[cfg(feature = "std")]
 mod host;
 mod latest;
 mod scheduler;
 mod scope;
 mod slice;
+#[cfg(feature = "std")]
 mod spawner;
+#[cfg(feature = "std")]
 mod task_local;
 
 mod event;
+mod fault;
 #[cfg(all(test, colibri_loom))]
 mod model;
 mod stats;
@@ -134,29 +147,43 @@ mod unwind;
 
 use self::__private as rt;
 
+#[cfg(feature = "std")]
+pub use abort::AbortHandle;
 pub use activity::Activity;
 pub use budget::{Budget, should_yield, with_budget};
+pub use builder::{Builder, TaskBuilder};
 pub use checkpoint::{Checkpoint, YieldNow, checkpoint, uninterrupted, yield_now};
-pub use clock::{Clock, ManualClock, SystemClock};
+pub use clock::Clock;
+#[cfg(target_has_atomic = "64")]
+pub use clock::ManualClock;
+#[cfg(feature = "std")]
+pub use clock::SystemClock;
 /// Turns a function with loops into one that returns a future which can stop at any iteration.
 #[cfg(feature = "macros")]
 pub use colibri_macros::cooperative;
 pub use event::{Observer, TaskEvent, YieldReason};
 pub use instant::Instant;
+#[cfg(feature = "std")]
 pub use interval::{Interval, MissedTick, interval};
 pub use iter::{Cooperative, IteratorExt};
 pub use latest::Latest;
 pub use priority::Priority;
-pub use scheduler::{Builder, Scheduler, Step, TaskBuilder, TaskInfo, current, set_progress, spawn};
+pub use scheduler::{Scheduler, Step};
+#[cfg(feature = "std")]
+pub use scheduler::{TaskInfo, current, set_progress, spawn};
 pub use scope::TaskScope;
 pub use slice::{DEFAULT_QUANTUM, DEFAULT_SLICE, DEFAULT_UPGRADE_AFTER, SliceReport};
-pub use spawner::{SpawnError, Spawner};
-pub use stats::{ClassStats, Stats};
-pub use task::{Task, TaskError, TaskId, TaskSnapshot, TaskState};
+#[cfg(feature = "std")]
+pub use spawner::Spawner;
+pub use stats::{ClassStats, Stats, TaskStats};
+pub use task::{SpawnError, Task, TaskError, TaskId, TaskSnapshot, TaskState};
+#[cfg(feature = "std")]
 pub use task_local::TaskLocal;
-pub use timer::{Sleep, sleep, sleep_until, timeout};
+pub use timer::Sleep;
+#[cfg(feature = "std")]
+pub use timer::{sleep, sleep_until, timeout};
 
 /// The README's programs, run as tests.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "std"))]
 #[doc = include_str!("../../README.md")]
 struct Readme;

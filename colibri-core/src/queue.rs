@@ -31,6 +31,9 @@ const KINDS: usize = 4;
 /// The lists of all levels but the promoted ones.
 const OWN: u16 = !(0b1000_1000_1000_1000);
 
+/// The deadline lists of all levels.
+const DEADLINES: u16 = 0b0010_0010_0010_0010;
+
 /// Among how many of a list's first entries the shuffle mode draws.
 const SHUFFLE_DEPTH: u32 = 64;
 
@@ -48,6 +51,9 @@ pub(crate) struct ReadyLists {
     promoted_last: Cell<bool>,
     /// Tasks of the deadline lists, the earliest first. Only who uses deadlines pays for it.
     deadlines: RefCell<BTreeMap<(Priority, Deadline), u32>>,
+    /// The lists that are not simply served first in, first out, each in its turn: where one of them is occupied, a pick takes
+    /// the long way.
+    special: u16,
     /// Draws among equals instead of taking the first: the shuffle test mode.
     shuffle: Cell<Option<u64>>,
 }
@@ -79,6 +85,7 @@ impl ReadyLists {
             occupied: Cell::new(0),
             promoted_last: Cell::new(false),
             deadlines: RefCell::default(),
+            special: if shuffle.is_some() { u16::MAX } else { !OWN | DEADLINES },
             shuffle: Cell::new(shuffle),
         }
     }
@@ -219,15 +226,15 @@ impl ReadyLists {
         if occupied == 0 {
             return None;
         }
-        let chosen = if occupied & !OWN != 0 {
-            self.choose_with_promoted(slots, occupied)
-        } else {
-            occupied.trailing_zeros() as u8
-        };
-        let level = u32::from(chosen) / KINDS as u32;
-        if chosen % KINDS as u8 == Kind::Deadline as u8 || self.shuffle.get().is_some() {
-            return self.pop_chosen(slots, chosen);
+        if occupied & self.special != 0 {
+            return self.pop_specially(slots, occupied);
         }
+        Some(self.pop_first(slots, occupied.trailing_zeros() as u8))
+    }
+
+    /// Takes out the first of a list.
+    #[inline(always)]
+    fn pop_first<'t>(&self, slots: &'t Table<Slot>, chosen: u8) -> (u32, &'t Slot, Priority) {
         let list = self.list(chosen);
         let index = list.head.get();
         let slot = slots.at(index);
@@ -238,11 +245,24 @@ impl ReadyLists {
         }
         self.shrink(list, chosen);
         slot.place.set(NOWHERE);
-        Some((index, slot, Priority::at(level)))
+        (index, slot, level_of(chosen))
+    }
+
+    /// The same where tasks are promoted, have deadlines, or are drawn.
+    #[cold]
+    fn pop_specially<'t>(&self, slots: &'t Table<Slot>, occupied: u16) -> Option<(u32, &'t Slot, Priority)> {
+        let chosen = if occupied & !OWN != 0 {
+            self.choose_with_promoted(slots, occupied)
+        } else {
+            occupied.trailing_zeros() as u8
+        };
+        if 1 << chosen & DEADLINES != 0 || self.shuffle.get().is_some() {
+            return self.pop_chosen(slots, chosen);
+        }
+        Some(self.pop_first(slots, chosen))
     }
 
     /// Takes one out of a list that is not simply first in, first out.
-    #[cold]
     fn pop_chosen<'t>(&self, slots: &'t Table<Slot>, chosen: u8) -> Option<(u32, &'t Slot, Priority)> {
         let level = level_of(chosen);
         let index = if chosen % KINDS as u8 == Kind::Deadline as u8 {
@@ -273,7 +293,6 @@ impl ReadyLists {
 
     /// Some tasks are promoted. They take their turn by the time they came to their level, but never two picks in a row
     /// while others are ready: a storm of promotions leaves the classes' own tasks at least every second pick.
-    #[cold]
     fn choose_with_promoted(&self, slots: &Table<Slot>, occupied: u16) -> u8 {
         if self.promoted_last.get() && occupied & OWN != 0 {
             return (occupied & OWN).trailing_zeros() as u8;
@@ -316,14 +335,12 @@ impl ReadyLists {
         }
     }
 
-    /// The task of `level` that has been ready longest, as far as lists are in order of that, if for at least
-    /// `wait_micros`: how long, and who.
-    pub(crate) fn overdue(
+    /// The task of `level` that has been ready longest, as far as lists are in order of that: how long, and who.
+    pub(crate) fn longest_waiting(
         &self,
         slots: &Table<Slot>,
         level: Priority,
         now_micros: u32,
-        wait_micros: u32,
     ) -> Option<(u32, u32)> {
         if !self.any_at(level) {
             return None;
@@ -343,7 +360,6 @@ impl ReadyLists {
             .into_iter()
             .filter(|&index| index != NIL)
             .map(|index| (now_micros.wrapping_sub(slots.at(index).since.get()), index))
-            .filter(|&(waited, _)| waited >= wait_micros)
             .max_by_key(|&(waited, _)| waited)
     }
 }

@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::rc::Rc;
+#[cfg(feature = "std")]
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -9,17 +10,21 @@ use core::future::Future;
 use core::time::Duration;
 
 use crate::activity::Activity;
+#[cfg(feature = "std")]
+use crate::builder::Builder;
+use crate::builder::TaskBuilder;
 use crate::checkpoint::checkpoint;
-use crate::clock::{Clock, SystemClock};
-use crate::engine::{Engine, Extras, Figures, Owner};
-use crate::event::{Events, Observer};
+use crate::engine::{Engine, Extras, Owner};
 use crate::instant::{Instant, nanos};
+#[cfg(feature = "std")]
 use crate::local;
 use crate::priority::Priority;
-use crate::slice::{DEFAULT_QUANTUM, DEFAULT_UPGRADE_AFTER, SliceReport};
-use crate::spawner::{SpawnError, Spawner};
+use crate::slice::SliceReport;
+#[cfg(feature = "std")]
+use crate::spawner::Spawner;
 use crate::stats::Stats;
-use crate::task::{Task, TaskId, TaskSnapshot};
+use crate::task::{SpawnError, Task, TaskId, TaskSnapshot};
+use crate::timer::Sleep;
 
 /// Runs tasks on one thread, in classes and time slices, without starving anyone.
 ///
@@ -49,13 +54,19 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
+    pub(crate) fn of(engine: Rc<Engine>) -> Self {
+        Scheduler { owner: Rc::new(Owner { engine }) }
+    }
+
     /// A scheduler with the default figures and the system's clock.
+    #[cfg(feature = "std")]
     #[must_use]
     pub fn new() -> Self {
         Self::builder().build()
     }
 
     /// Sets figures, clock and observer first.
+    #[cfg(feature = "std")]
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -147,7 +158,7 @@ impl Scheduler {
     ///
     /// When a task calls it on its own scheduler.
     pub fn run_slice(&self) -> SliceReport {
-        self.engine().run_slice(self.engine().slice.get())
+        self.engine().run_slice(self.engine().slice.get(), None)
     }
 
     /// Runs tasks for at most `length`, for example what is left of a frame. With no time left no task runs; wakes and
@@ -157,7 +168,7 @@ impl Scheduler {
     ///
     /// When a task calls it on its own scheduler.
     pub fn run_for(&self, length: Duration) -> SliceReport {
-        self.engine().run_slice(nanos(length))
+        self.engine().run_slice(nanos(length), None)
     }
 
     /// Says what the host is doing: slices are as long as its policy says from the next one on.
@@ -173,6 +184,7 @@ impl Scheduler {
     }
 
     /// A handle with which other threads spawn tasks here.
+    #[cfg(feature = "std")]
     #[must_use]
     pub fn spawner(&self) -> Spawner {
         Spawner::new(self.engine().remote.clone())
@@ -209,8 +221,20 @@ impl Scheduler {
         self.engine().timer_count()
     }
 
+    /// Waits until `duration` from now, in whatever task, of this scheduler, another one or another executor; see
+    /// [`Sleep`]. Without the feature `std` this is the way for the scheduler's own tasks, too.
+    pub fn sleep(&self, duration: Duration) -> Sleep {
+        self.sleep_until(self.now() + duration)
+    }
+
+    /// Waits until the scheduler's clock shows `deadline`; see [`Scheduler::sleep`].
+    pub fn sleep_until(&self, deadline: Instant) -> Sleep {
+        Sleep::on(self.engine().clone(), deadline)
+    }
+
     /// Sets whom to ask for a turn when something becomes ready outside of a slice, from whatever thread. It is called
     /// at most once until the host's next turn. It must not block; it may be called on any thread.
+    #[cfg(feature = "std")]
     pub fn on_ready(&self, hook: impl Fn() + Send + Sync + 'static) {
         self.engine().remote.set_hook(alloc::sync::Arc::new(hook));
         self.engine().ask_host();
@@ -223,6 +247,7 @@ impl Scheduler {
     }
 }
 
+#[cfg(feature = "std")]
 impl Default for Scheduler {
     fn default() -> Self {
         Self::new()
@@ -249,6 +274,7 @@ pub enum Step<T> {
 /// # Panics
 ///
 /// When no scheduler runs on this thread.
+#[cfg(feature = "std")]
 pub fn spawn<F>(priority: Priority, future: F) -> Task<F::Output>
 where
     F: Future + 'static,
@@ -263,6 +289,7 @@ where
 }
 
 /// What a task knows of itself.
+#[cfg(feature = "std")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskInfo {
@@ -273,6 +300,7 @@ pub struct TaskInfo {
 }
 
 /// The running task, or `None` outside of a scheduler's task.
+#[cfg(feature = "std")]
 #[must_use]
 pub fn current() -> Option<TaskInfo> {
     let engine = local::current()?;
@@ -282,6 +310,7 @@ pub fn current() -> Option<TaskInfo> {
 
 /// Notes how far the running task is, for [`Task::progress`] and [`Scheduler::tasks`]: `done`, of `total`, in whatever
 /// unit. Outside of a scheduler's task it does nothing. It costs some 20 ns: call it once a ms, not in each iteration.
+#[cfg(feature = "std")]
 pub fn set_progress(done: u64, total: u64) {
     local::with_current(|engine| engine.set_progress((done, total)));
 }
@@ -290,7 +319,7 @@ pub(crate) fn spawn_on<F>(
     engine: &Rc<Engine>,
     priority: Priority,
     flags: u8,
-    extras: Option<Extras>,
+    extras: Option<Box<Extras>>,
     future: F,
 ) -> Task<F::Output>
 where
@@ -307,7 +336,7 @@ pub(crate) fn try_spawn_on<F>(
     engine: &Rc<Engine>,
     priority: Priority,
     flags: u8,
-    extras: Option<Extras>,
+    extras: Option<Box<Extras>>,
     future: F,
 ) -> Result<Task<F::Output>, SpawnError>
 where
@@ -324,234 +353,5 @@ where
             engine.dispose(Some(refused));
             Err(error)
         }
-    }
-}
-
-/// A task that is not started yet.
-#[must_use = "a task is not started before `spawn`"]
-pub struct TaskBuilder<'s, F> {
-    engine: &'s Rc<Engine>,
-    future: F,
-    priority: Priority,
-    name: Option<String>,
-    weight: Option<u32>,
-    after: Option<Duration>,
-    deadline: Option<Duration>,
-    timeout: Option<Duration>,
-}
-
-impl<'s, F> TaskBuilder<'s, F>
-where
-    F: Future + 'static,
-    F::Output: 'static,
-{
-    pub(crate) fn new(engine: &'s Rc<Engine>, future: F) -> Self {
-        TaskBuilder {
-            engine,
-            future,
-            priority: Priority::default(),
-            name: None,
-            weight: None,
-            after: None,
-            deadline: None,
-            timeout: None,
-        }
-    }
-
-    /// Its class; Normal if nothing is said.
-    pub fn priority(mut self, priority: Priority) -> Self {
-        self.priority = priority;
-        self
-    }
-
-    /// A name for reports. A named task costs some 100 bytes more.
-    pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
-        self
-    }
-
-    /// Its share among the equals of its class: the quantum is multiplied by it. 0 counts as 1.
-    pub fn weight(mut self, weight: u32) -> Self {
-        self.weight = Some(weight.max(1));
-        self
-    }
-
-    /// It becomes ready only when this time is over.
-    pub fn after(mut self, delay: Duration) -> Self {
-        self.after = Some(delay);
-        self
-    }
-
-    /// When it should be done, from now. Of the tasks of a class that are ready, the one with the earliest deadline is
-    /// next, before those that have none; it does not interrupt an equal's turn. Who waits behind deadlines still rises
-    /// after [`Builder::upgrade_after`].
-    pub fn deadline(mut self, deadline: Duration) -> Self {
-        self.deadline = Some(deadline);
-        self
-    }
-
-    /// How long it may take, from now: then it is dropped, as by a cancel, and its handle says
-    /// [`TaskError::TimedOut`](crate::TaskError::TimedOut). Running, it stops at its next checkpoint.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
-        self
-    }
-
-    /// Starts it.
-    ///
-    /// As with [`Scheduler::spawn`], the task is cancelled at once if the scheduler is shut down or full.
-    pub fn spawn(self) -> Task<F::Output> {
-        let engine = self.engine;
-        let now = engine.read_clock();
-        let from_now = |duration: Duration| now.saturating_add(nanos(duration));
-        let start = self.after.map(from_now);
-        let end = self.timeout.map(from_now);
-        let extras = Extras {
-            name: self.name,
-            weight: self.weight,
-            deadline: self.deadline.map(from_now),
-            delayed: start.is_some(),
-            ..Extras::default()
-        };
-        let any = extras.name.is_some() || extras.weight.is_some() || extras.deadline.is_some();
-        let timed = start.is_some() || end.is_some();
-        let task = spawn_on(engine, self.priority, 0, (any || timed).then_some(extras), self.future);
-        if timed {
-            engine.set_timers(task.id(), start, end);
-        }
-        task
-    }
-}
-
-impl<F> fmt::Debug for TaskBuilder<'_, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TaskBuilder")
-            .field("priority", &self.priority)
-            .field("name", &self.name)
-            .finish_non_exhaustive()
-    }
-}
-
-/// A scheduler's figures, before it is built.
-#[must_use = "a builder does nothing before `build`"]
-pub struct Builder {
-    slice: Option<Duration>,
-    slice_policy: Option<Box<dyn Fn(Activity) -> Duration>>,
-    quantum: Duration,
-    upgrade_after: Duration,
-    max_tasks: usize,
-    always_yield: bool,
-    shuffle: Option<u64>,
-    clock: Box<dyn Clock>,
-    observer: Option<Box<dyn Observer>>,
-}
-
-impl Default for Builder {
-    fn default() -> Self {
-        Builder {
-            slice: None,
-            slice_policy: None,
-            quantum: DEFAULT_QUANTUM,
-            upgrade_after: DEFAULT_UPGRADE_AFTER,
-            max_tasks: usize::MAX,
-            always_yield: false,
-            shuffle: None,
-            clock: Box::new(SystemClock),
-            observer: None,
-        }
-    }
-}
-
-impl Builder {
-    /// How long the scheduler may hold the thread, whatever the host does; as [`Activity::slice`] says if nothing is
-    /// said, which is [`DEFAULT_SLICE`](crate::DEFAULT_SLICE) at first. In slices of zero length no task runs.
-    pub fn slice(mut self, slice: Duration) -> Self {
-        self.slice = Some(slice);
-        self
-    }
-
-    /// How long the scheduler may hold the thread while the host does this or that. It wins over
-    /// [`slice`](Builder::slice), and is asked at each [`Scheduler::set_activity`].
-    pub fn slice_policy(mut self, policy: impl Fn(Activity) -> Duration + 'static) -> Self {
-        self.slice_policy = Some(Box::new(policy));
-        self
-    }
-
-    /// How long a task may run before an equal gets its turn; [`DEFAULT_QUANTUM`] if nothing is said, at least 1 ns and at
-    /// most 4 s.
-    pub fn quantum(mut self, quantum: Duration) -> Self {
-        self.quantum = quantum;
-        self
-    }
-
-    /// How long a task may be ready without running before it rises one class; [`DEFAULT_UPGRADE_AFTER`] if nothing is
-    /// said, in whole µs, and at most an hour.
-    pub fn upgrade_after(mut self, upgrade_after: Duration) -> Self {
-        self.upgrade_after = upgrade_after;
-        self
-    }
-
-    /// How many tasks may live at a time; as many as there is memory for if nothing is said. One more is refused: [`Scheduler::try_spawn`] and
-    /// [`Spawner::spawn`](crate::Spawner::spawn) say so at once, the handle of [`Scheduler::spawn`] that it was cancelled.
-    pub fn max_tasks(mut self, max_tasks: usize) -> Self {
-        self.max_tasks = max_tasks;
-        self
-    }
-
-    /// Test mode: every check gives way, so that whatever a task does between two of them happens between others' turns.
-    pub fn always_yield(mut self, always_yield: bool) -> Self {
-        self.always_yield = always_yield;
-        self
-    }
-
-    /// Test mode: who is next among equals is drawn from `seed`, not taken in turn.
-    pub fn shuffle(mut self, seed: u64) -> Self {
-        self.shuffle = Some(seed);
-        self
-    }
-
-    /// The clock; [`SystemClock`] if nothing is said.
-    pub fn clock(mut self, clock: impl Clock) -> Self {
-        self.clock = Box::new(clock);
-        self
-    }
-
-    /// Who is told what happens.
-    pub fn observer(mut self, observer: impl Observer) -> Self {
-        self.observer = Some(Box::new(observer));
-        self
-    }
-
-    /// Builds the scheduler.
-    #[must_use]
-    pub fn build(self) -> Scheduler {
-        const LONGEST_QUANTUM: Duration = Duration::from_secs(4);
-        const LONGEST_WAIT: Duration = Duration::from_secs(3600);
-        let slice_policy = self.slice_policy.unwrap_or_else(|| match self.slice {
-            Some(slice) => Box::new(move |_| slice),
-            None => Box::new(Activity::slice),
-        });
-        let figures = Figures {
-            quantum: nanos(self.quantum.clamp(Duration::from_nanos(1), LONGEST_QUANTUM)),
-            // Clamped to an hour just before, which is 3.6e9 µs.
-            upgrade_after_micros: self.upgrade_after.min(LONGEST_WAIT).as_micros() as u32,
-            max_tasks: self.max_tasks,
-            always_yield: self.always_yield,
-            shuffle: self.shuffle.map(|seed| seed | 1 << 63),
-        };
-        let engine = Engine::new(figures, slice_policy, self.clock, Events::new(self.observer));
-        let engine = Rc::new(engine);
-        Scheduler { owner: Rc::new(Owner { engine }) }
-    }
-}
-
-impl fmt::Debug for Builder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder")
-            .field("slice", &self.slice)
-            .field("quantum", &self.quantum)
-            .field("upgrade_after", &self.upgrade_after)
-            .field("max_tasks", &self.max_tasks)
-            .finish_non_exhaustive()
     }
 }

@@ -5,7 +5,7 @@ use core::cell::Cell;
 use core::time::Duration;
 
 use crate::activity::Activity;
-use crate::engine::{Ended, Engine};
+use crate::engine::{Engine, Polls, Root};
 use crate::instant::Instant;
 use crate::local::Enter;
 use crate::task::TaskId;
@@ -56,8 +56,9 @@ impl Drop for InSlice<'_> {
 }
 
 impl Engine {
-    /// Runs tasks for at most `length` nanoseconds, until none is ready, or until the host asks for the thread.
-    pub(crate) fn run_slice(self: &Rc<Self>, length: u64) -> SliceReport {
+    /// Runs tasks for at most `length` nanoseconds, until none is ready, or until the host asks for the thread; `root` in
+    /// the turns of its stand-in.
+    pub(crate) fn run_slice<'r>(self: &Rc<Self>, length: u64, root: Option<&'r mut Root<'r>>) -> SliceReport {
         assert!(
             !self.in_slice.get(),
             "a task must not run its own scheduler (run_slice, run, block_on): spawn the work and await its handle"
@@ -74,15 +75,21 @@ impl Engine {
         if self.events.wanted() {
             self.events.note_slice_start(Instant::from_nanos(start));
         }
-        let promotions = self.counters.promotions();
+        let before = self.counters.totals();
         let mut report = SliceReport::default();
         self.take_news();
         self.fire_timers();
         self.promote_overdue();
-        self.run_until_slice_ends(&mut report);
+        self.run_until_slice_ends(&mut report, Polls::new(root));
 
+        // Stamps outside of slices begin with a look.
+        self.time_each_switch();
         let end = self.now();
-        report.promoted = self.counters.promotions() - promotions;
+        // Counted once, by class: a second count for each poll would be the slice's dearest line.
+        let after = self.counters.totals();
+        report.tasks_run = after.runs - before.runs;
+        report.yielded = after.yields - before.yields;
+        report.promoted = after.promotions - before.promotions;
         let overrun = end.saturating_sub(self.slice_end.get());
         self.counters.slice(end - start, overrun);
         report.used = Duration::from_nanos(end - start);
@@ -98,7 +105,7 @@ impl Engine {
     }
 
     #[inline(always)]
-    fn run_until_slice_ends(&self, report: &mut SliceReport) {
+    fn run_until_slice_ends<'e>(&'e self, report: &mut SliceReport, mut polls: Polls<'e, '_>) {
         while self.now() < self.slice_end.get() && !self.remote.is_yield_requested() {
             let Some((index, slot, level)) = self.pick() else {
                 if self.look_for_more() {
@@ -106,11 +113,8 @@ impl Engine {
                 }
                 break;
             };
-            report.tasks_run += 1;
-            match self.poll(index, slot, level) {
-                Ended::Finished => report.finished += 1,
-                Ended::Yielded => report.yielded += 1,
-                Ended::Suspended => {}
+            if self.poll(index, slot, level, &mut polls) {
+                report.finished += 1;
             }
             if self.looked.replace(false) {
                 self.after_look(index, report);
@@ -126,7 +130,7 @@ impl Engine {
         self.fire_timers();
         self.promote_overdue();
         if self.now() > self.slice_end.get() {
-            report.overrun_by = Some(self.id_at(index));
+            report.overrun_by = self.visible_id(index);
         }
     }
 

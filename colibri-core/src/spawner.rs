@@ -6,8 +6,9 @@ use core::fmt;
 use core::future::Future;
 
 use crate::priority::Priority;
-use crate::remote::Remote;
+use crate::remote::{Message, Remote};
 use crate::slot::DETACHED;
+use crate::task::SpawnError;
 
 /// Spawns tasks on a scheduler from any thread, and wakes its host.
 ///
@@ -33,11 +34,11 @@ impl Spawner {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        self.remote.send(Box::new(move |engine| {
+        self.remote.send(Message::Spawn(Box::new(move |engine| {
             if let Err((_, refused)) = engine.admit_beyond_limit(Box::pin(future), priority, DETACHED, None) {
                 engine.dispose(Some(refused));
             }
-        }))
+        })))
     }
 }
 
@@ -58,24 +59,3 @@ impl fmt::Debug for Spawner {
         f.debug_struct("Spawner").finish_non_exhaustive()
     }
 }
-
-/// Why a task was not accepted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum SpawnError {
-    /// As many tasks live as [`Builder::max_tasks`](crate::Builder::max_tasks) allows.
-    Full,
-    /// The scheduler is shut down, or gone.
-    ShutDown,
-}
-
-impl fmt::Display for SpawnError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            SpawnError::Full => "the scheduler has as many tasks as its max_tasks allows",
-            SpawnError::ShutDown => "the scheduler is shut down and takes no more tasks",
-        })
-    }
-}
-
-impl core::error::Error for SpawnError {}

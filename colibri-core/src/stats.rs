@@ -68,6 +68,39 @@ impl ClassStats {
     }
 }
 
+/// What one task used so far; see [`Task::stats`](crate::Task::stats).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TaskStats {
+    /// Polls.
+    pub polls: u64,
+    /// Polls after which it stayed ready: it gave way, or was woken meanwhile.
+    pub yields: u64,
+    /// The sum of its polls' times.
+    pub ran: Duration,
+    /// Its longest poll: how long it held the thread.
+    pub longest_run: Duration,
+    /// The sum of its waits, each from becoming ready to the poll, in steps of 1 µs.
+    pub waited: Duration,
+    /// Its longest wait.
+    pub longest_wait: Duration,
+}
+
+impl TaskStats {
+    pub(crate) fn began(&mut self, wait_micros: u32) {
+        let wait = Duration::from_micros(u64::from(wait_micros));
+        self.polls += 1;
+        self.waited += wait;
+        self.longest_wait = self.longest_wait.max(wait);
+    }
+
+    pub(crate) fn ran(&mut self, nanos: u64) {
+        let time = Duration::from_nanos(nanos);
+        self.ran += time;
+        self.longest_run = self.longest_run.max(time);
+    }
+}
+
 fn mean(total: Duration, count: u64) -> Duration {
     if count == 0 {
         return Duration::ZERO;
@@ -86,6 +119,13 @@ pub(crate) struct Counters {
     spawned: Cell<u64>,
     ended: Cell<u64>,
     refused: Cell<u64>,
+}
+
+/// Counts over all classes.
+pub(crate) struct Totals {
+    pub(crate) runs: u64,
+    pub(crate) yields: u64,
+    pub(crate) promotions: u64,
 }
 
 #[derive(Default)]
@@ -143,9 +183,14 @@ impl Counters {
         }
     }
 
-    /// All promotions, for the slice's report.
-    pub(crate) fn promotions(&self) -> u64 {
-        self.classes.iter().map(|class| class.promotions.get()).sum()
+    /// Over all classes, for the slice's report.
+    pub(crate) fn totals(&self) -> Totals {
+        let sum = |count: fn(&ClassCounters) -> u64| self.classes.iter().map(count).sum();
+        Totals {
+            runs: sum(|class| class.runs.get()),
+            yields: sum(|class| class.yields.get()),
+            promotions: sum(|class| class.promotions.get()),
+        }
     }
 
     pub(crate) fn stats(&self, ready: impl Fn(Priority) -> usize) -> Stats {

@@ -3,15 +3,17 @@
 use alloc::boxed::Box;
 use core::cell::{Cell, OnceCell};
 
+// loom makes a new scheduler for each interleaving: small tables keep that quick.
+
 /// Entries in a leaf: a leaf of slots is 24 KB, allocated in some 50 µs at worst. A vector that doubles would stop
 /// the thread for milliseconds at a million tasks.
-const LEAF: usize = 512;
+const LEAF: usize = if cfg!(colibri_loom) { 4 } else { 512 };
 
 /// Leaves in a branch: the first level of the directory, so that an empty table is small.
-const BRANCH: usize = 256;
+const BRANCH: usize = if cfg!(colibri_loom) { 4 } else { 256 };
 
 /// Branches in a table: 512 × 256 × 1024 entries, 134 million, is its capacity.
-const BRANCHES: usize = 1024;
+const BRANCHES: usize = if cfg!(colibri_loom) { 4 } else { 1024 };
 
 type Leaf<T> = Box<[T; LEAF]>;
 type Branch<T> = Box<[OnceCell<Leaf<T>>; BRANCH]>;

@@ -10,8 +10,11 @@ use core::marker::PhantomData;
 use core::pin::Pin;
 use core::task::{Context, Poll};
 
+#[cfg(feature = "std")]
+use crate::abort::AbortHandle;
 use crate::engine::Engine;
 use crate::priority::Priority;
+use crate::stats::TaskStats;
 
 /// A task's id, unique for the scheduler's life.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -98,6 +101,27 @@ impl fmt::Debug for TaskError {
 
 impl core::error::Error for TaskError {}
 
+/// Why a task was not accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SpawnError {
+    /// As many tasks live as [`Builder::max_tasks`](crate::Builder::max_tasks) allows.
+    Full,
+    /// The scheduler is shut down, or gone.
+    ShutDown,
+}
+
+impl fmt::Display for SpawnError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            SpawnError::Full => "the scheduler has as many tasks as its max_tasks allows",
+            SpawnError::ShutDown => "the scheduler is shut down and takes no more tasks",
+        })
+    }
+}
+
+impl core::error::Error for SpawnError {}
+
 /// What a task is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -128,6 +152,8 @@ pub struct TaskSnapshot {
     pub state: TaskState,
     /// How far it said it is: what is done, of how much.
     pub progress: Option<(u64, u64)>,
+    /// What it used so far, if that is kept; see [`Task::stats`].
+    pub stats: Option<TaskStats>,
 }
 
 /// A handle to a task: a future of its output, and what steers it.
@@ -174,6 +200,16 @@ impl<T: 'static> Task<T> {
         self.engine.progress(self.id)
     }
 
+    /// What it used so far, also after it has ended, until its output is taken.
+    ///
+    /// `None` if nobody asked for an account: only tasks of
+    /// [`TaskBuilder::with_stats`](crate::TaskBuilder::with_stats) or
+    /// [`Builder::task_stats`](crate::Builder::task_stats) pay for one.
+    #[must_use]
+    pub fn stats(&self) -> Option<TaskStats> {
+        self.engine.task_stats(self.id)
+    }
+
     /// Its own class, or `None` when it has ended and its output was taken.
     #[must_use]
     pub fn priority(&self) -> Option<Priority> {
@@ -196,6 +232,13 @@ impl<T: 'static> Task<T> {
     /// a task that has ended, and may be called from anywhere, the task itself included.
     pub fn cancel(&self) {
         self.engine.cancel(self.id);
+    }
+
+    /// A handle with which any thread can cancel it. It keeps neither the task nor the scheduler alive.
+    #[cfg(feature = "std")]
+    #[must_use]
+    pub fn abort_handle(&self) -> AbortHandle {
+        AbortHandle::new(self.engine.remote.clone(), self.id)
     }
 
     /// Makes it hover: it keeps its whole state, does not run, and costs nothing until it is resumed. Wakes and timers

@@ -6,14 +6,22 @@
 use alloc::collections::BTreeMap;
 use alloc::rc::Rc;
 use core::fmt;
-use core::future::{Future, poll_fn};
-use core::pin::{Pin, pin};
+use core::future::Future;
+#[cfg(feature = "std")]
+use core::future::poll_fn;
+use core::pin::Pin;
+#[cfg(feature = "std")]
+use core::pin::pin;
 use core::task::{Context, Poll, Waker};
+#[cfg(feature = "std")]
 use core::time::Duration;
 
 use crate::engine::Engine;
-use crate::instant::{Instant, nanos};
+use crate::instant::Instant;
+#[cfg(feature = "std")]
+use crate::instant::nanos;
 use crate::local;
+#[cfg(feature = "std")]
 use crate::task::TaskError;
 
 /// Whom a timer wakes.
@@ -90,6 +98,7 @@ impl Timers {
 /// # Panics
 ///
 /// When it is polled outside of a scheduler's task: the timer would have nobody to run it.
+#[cfg(feature = "std")]
 pub fn sleep(duration: Duration) -> Sleep {
     match local::current() {
         Some(engine) => Sleep::new(When::At(Instant::from_nanos(engine.read_clock()) + duration)),
@@ -102,6 +111,7 @@ pub fn sleep(duration: Duration) -> Sleep {
 /// # Panics
 ///
 /// When it is polled outside of a scheduler's task.
+#[cfg(feature = "std")]
 pub fn sleep_until(deadline: Instant) -> Sleep {
     Sleep::new(When::At(deadline))
 }
@@ -109,13 +119,19 @@ pub fn sleep_until(deadline: Instant) -> Sleep {
 #[derive(Clone, Copy)]
 enum When {
     At(Instant),
+    #[cfg(feature = "std")]
     After(Duration),
 }
 
-/// The future of [`sleep`] and [`sleep_until`]. Dropping it takes its timer out.
+/// The future of [`Scheduler::sleep`](crate::Scheduler::sleep) and of what else waits for a time. Dropping it takes its
+/// timer out.
+///
+/// It is never early.
 #[must_use = "a sleep does nothing unless it is awaited"]
 pub struct Sleep {
     when: When,
+    /// Whose clock and timers it uses; else those of the scheduler that polls it.
+    engine: Option<Rc<Engine>>,
     timer: Option<Timer>,
 }
 
@@ -126,8 +142,13 @@ struct Timer {
 }
 
 impl Sleep {
+    #[cfg(feature = "std")]
     fn new(when: When) -> Self {
-        Sleep { when, timer: None }
+        Sleep { when, engine: None, timer: None }
+    }
+
+    pub(crate) fn on(engine: Rc<Engine>, deadline: Instant) -> Self {
+        Sleep { when: When::At(deadline), engine: Some(engine), timer: None }
     }
 }
 
@@ -135,7 +156,7 @@ impl Future for Sleep {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let Some(engine) = local::current() else {
+        let Some(engine) = self.engine.clone().or_else(local::current) else {
             panic!(
                 "colibri_core::sleep was polled outside of a colibri scheduler, which has the clock and the timers: \
                  spawn the task on a Scheduler, or use the timer of the executor at hand"
@@ -144,6 +165,7 @@ impl Future for Sleep {
         let now = engine.read_clock();
         let due = match self.when {
             When::At(at) => at.as_nanos(),
+            #[cfg(feature = "std")]
             When::After(duration) => now.saturating_add(nanos(duration)),
         };
         self.when = When::At(Instant::from_nanos(due));
@@ -152,10 +174,12 @@ impl Future for Sleep {
             return Poll::Ready(());
         }
         // The scheduler's own waker says no more than the task's number does, and costs a header.
-        let target = local::with(|local| local.is_own_waker(context.waker()))
-            .then(|| engine.running_task())
-            .flatten()
-            .unwrap_or_else(|| Target::Waker(context.waker().clone()));
+        let target = local::with(|local| {
+            local.scheduler.get() == engine.address() && local.is_own_waker(context.waker())
+        })
+        .then(|| engine.running_task())
+        .flatten()
+        .unwrap_or_else(|| Target::Waker(context.waker().clone()));
         let target = match &self.timer {
             Some(timer) if Rc::ptr_eq(&timer.engine, &engine) => {
                 match engine.retarget_timer(timer.key, target) {
@@ -196,6 +220,7 @@ impl fmt::Debug for Sleep {
 /// # Panics
 ///
 /// When it is polled outside of a scheduler's task.
+#[cfg(feature = "std")]
 pub async fn timeout<F: Future>(duration: Duration, future: F) -> Result<F::Output, TaskError> {
     let mut sleep = sleep(duration);
     let mut future = pin!(future);

@@ -11,8 +11,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use colibri_core::{
-    Instant, ManualClock, MissedTick, Priority, Scheduler, Step, TaskError, TaskState, checkpoint, interval,
-    sleep, spawn, timeout, uninterrupted, yield_now,
+    Instant, ManualClock, MissedTick, Priority, Step, TaskError, TaskState, checkpoint, interval, sleep,
+    spawn, timeout, uninterrupted, yield_now,
 };
 use futures::channel::{mpsc, oneshot};
 use futures::stream::FuturesUnordered;
@@ -58,6 +58,9 @@ fn case_01_a_slice_ends_on_time_whoever_is_overdue() {
 /// fired.
 #[test]
 fn case_02_timers_fire_on_time_while_others_yield() {
+    if !support::in_turn() {
+        return;
+    }
     for own_class in [Priority::Immediate, Priority::Normal] {
         let bench = Bench::new();
         let fired = |what: &'static str| {
@@ -155,6 +158,9 @@ fn case_03_pairs_that_wake_each_other_starve_nobody() {
 /// userver #65: after a yield the same worker took the same task again at once.
 #[test]
 fn case_04_an_equal_runs_before_the_one_that_gave_way() {
+    if !support::in_turn() {
+        return;
+    }
     type GiveWay = fn() -> Boxed;
     let ways: [(&str, GiveWay); 5] = [
         ("yield_now", || Box::pin(yield_now())),
@@ -289,6 +295,9 @@ fn case_06_block_on_lifts_whom_it_awaits() {
 /// The same report: lifted only while it is awaited.
 #[test]
 fn case_06_a_lift_ends_with_the_wait() {
+    if !support::in_turn() {
+        return;
+    }
     type StopWaiting = fn(colibri_core::Task<()>) -> Boxed;
     let ways: [(&str, StopWaiting); 4] = [
         ("the handle is dropped", |low| Box::pin(async { drop(timeout(MS, low).await) })),
@@ -333,6 +342,9 @@ fn case_06_a_lift_ends_with_the_wait() {
 // Once the first wait was never forgotten, and a later task in the same place was not lifted.
 #[test]
 fn case_06_a_handle_that_wanders_leaves_no_wait_behind() {
+    if !support::in_turn() {
+        return;
+    }
     let bench = Bench::new();
     let low = bench.scheduler.spawn(Priority::Idle, bench.work("low", 4, MS));
     let wanders = Rc::new(RefCell::new(low));
@@ -453,6 +465,9 @@ fn endless(clock: ManualClock) {
 /// budget was gone.
 #[test]
 fn case_08_a_set_of_futures_gives_way_with_its_task() {
+    if !support::in_turn() {
+        return;
+    }
     const STEPS: u32 = 100;
     type Set = fn(Vec<Boxed>) -> Boxed;
     let sets: [(&str, u32, Set); 5] = [
@@ -801,7 +816,7 @@ fn case_12_a_future_is_dropped_before_its_join_returns() {
 #[test]
 fn case_13_a_waker_may_fire_while_the_scheduler_is_dropped() {
     for _ in 0..200 {
-        let scheduler = Scheduler::new();
+        let scheduler = support::builder().build();
         let (task, seen) = idle();
         drop(scheduler.spawn(Priority::Normal, task));
         scheduler.run_slice();
@@ -825,6 +840,9 @@ fn case_13_a_waker_may_fire_while_the_scheduler_is_dropped() {
 /// entry or ran new work in the same pass.
 #[test]
 fn case_14_a_task_may_spawn_and_cancel_others_and_itself() {
+    if !support::in_turn() {
+        return;
+    }
     let bench = Bench::new();
     let handles: Rc<RefCell<Vec<colibri_core::Task<()>>>> = Rc::default();
     let (all, log, later) = (handles.clone(), bench.log.clone(), bench.work("later", 1, MS));
@@ -1132,7 +1150,7 @@ fn case_19_outside_of_colibri_a_yield_wakes_itself_at_once() {
         pool.run_until(async { futures::join!(yield_now(), yield_now(), uninterrupted(yield_now())) });
     };
     foreign();
-    let scheduler = Scheduler::new();
+    let scheduler = support::builder().build();
     let task = scheduler.spawn_fn(Priority::Normal, foreign);
     scheduler.block_on(task).unwrap();
     // Under a waker that is not the task's own, inside of a task.
@@ -1146,6 +1164,9 @@ fn case_19_outside_of_colibri_a_yield_wakes_itself_at_once() {
 /// tokio #3108, #3709, reactor-core #1251: a virtual clock moved by itself, or stood still on an empty queue.
 #[test]
 fn case_20_a_manual_clock_moves_when_it_is_told_to() {
+    if !support::in_turn() {
+        return;
+    }
     let bench = Bench::new();
     for (name, due) in [("c", 30), ("a", 10), ("b", 20), ("b too", 20)] {
         let log = bench.log.clone();
@@ -1223,7 +1244,7 @@ fn case_21_nothing_is_polled_after_it_is_ready() {
 #[test]
 fn case_22_another_thread_may_ask_for_a_cancel_at_any_time() {
     for round in 0..50 {
-        let scheduler = Scheduler::new();
+        let scheduler = support::builder().build();
         let (ask, asked) = oneshot::channel::<()>();
         let task = scheduler.spawn(Priority::Idle, async {
             loop {
@@ -1268,7 +1289,7 @@ fn case_23_tasks_that_spawn_tasks_leave_the_host_its_turns() {
     fn quick() -> Boxed {
         Box::pin(async { drop(spawn(Priority::Immediate, quick())) })
     }
-    let scheduler = Scheduler::new();
+    let scheduler = support::builder().build();
     drop(scheduler.spawn(Priority::Immediate, quick()));
     assert!(scheduler.run_slice().work_left);
 }
@@ -1277,6 +1298,9 @@ fn case_23_tasks_that_spawn_tasks_leave_the_host_its_turns() {
 /// tasks, not of groups: ten equals have a tenth each, whoever spawned them.
 #[test]
 fn case_24_shares_are_of_tasks() {
+    if !support::in_turn() {
+        return;
+    }
     let bench = Bench::new();
     bench.start(Priority::Normal, bench.work("alone", u32::MAX, MS));
     let members: Vec<_> = (0..9).map(|_| bench.work("group", u32::MAX, MS)).collect();

@@ -10,9 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
-use colibri_core::{
-    ManualClock, Observer, Priority, Scheduler, Task, TaskError, TaskScope, TaskState, yield_now,
-};
+use colibri_core::{ManualClock, Observer, Priority, Task, TaskError, TaskScope, TaskState, yield_now};
 
 use self::support::{MS, panic_of, poll_with, until_dropped};
 
@@ -277,7 +275,7 @@ impl Observer for Alive {}
 fn live(case: Case) -> Result<(), String> {
     let check = |ok: bool, what: &str| if ok { Ok(()) } else { Err(format!("{case:?}: {what}")) };
     let (clock, engine_alive, capture) = (ManualClock::new(), Rc::new(()), Arc::new(()));
-    let scheduler = Scheduler::builder().clock(clock.clone()).observer(Alive(engine_alive.clone())).build();
+    let scheduler = support::builder().clock(clock.clone()).observer(Alive(engine_alive.clone())).build();
     let world = Rc::new(World {
         case,
         scope: RefCell::new(Some(TaskScope::new(&scheduler))),

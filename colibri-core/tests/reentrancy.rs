@@ -317,12 +317,12 @@ fn calls() -> Vec<(String, Allowed, Make)> {
             });
         }),
         ("another scheduler's block_on", Anywhere, |_| {
-            let other = Scheduler::new();
+            let other = support::builder().build();
             drop(other.spawn(Priority::Idle, async {}));
             other.block_on(yield_now());
         }),
         ("another scheduler's run", Anywhere, |_| {
-            let other = Scheduler::builder().always_yield(true).build();
+            let other = support::builder().always_yield(true).build();
             drop(other.spawn(Priority::Idle, checkpoint()));
             other.run();
         }),
@@ -792,7 +792,7 @@ fn reenter(
 ) -> Result<(), String> {
     let check = |ok: bool, what: &str| if ok { Ok(()) } else { Err(format!("{name}, in {place}: {what}")) };
     let (clock, alive) = (ManualClock::new(), Rc::new(()));
-    let scheduler = Scheduler::builder()
+    let scheduler = support::builder()
         .clock(Calls(clock.clone()))
         .observer(Told(alive.clone()))
         .slice_policy(|_| {
@@ -911,7 +911,7 @@ fn a_hooks_destructor_may_call_the_scheduler() {
     // It did: the old hook was dropped under its lock, and a spawn in there asks the host.
     let (done, wait) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
-        thread_local! { static SCHEDULER: Scheduler = Scheduler::new(); }
+        thread_local! { static SCHEDULER: Scheduler = support::builder().build(); }
         SCHEDULER.with(|scheduler| {
             let spawns =
                 OnDrop(|| SCHEDULER.with(|scheduler| drop(scheduler.spawn(Priority::Normal, async {}))));
@@ -950,7 +950,7 @@ fn an_observer_that_answers_each_event_does_not_recurse() {
             self.0.spawned(task);
         }
     }
-    let scheduler = Scheduler::builder().observer(Shared(place.clone())).build();
+    let scheduler = support::builder().observer(Shared(place.clone())).build();
     place.1.replace(Some(scheduler.clone()));
     drop(scheduler.spawn(Priority::Normal, async {}));
     while scheduler.run_slice().work_left {}

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use colibri_core::{
     Activity, Clock, DEFAULT_QUANTUM, DEFAULT_SLICE, DEFAULT_UPGRADE_AFTER, Instant, Latest, ManualClock,
-    Observer, Priority, Scheduler, SpawnError, TaskError, TaskEvent, TaskScope, TaskState, YieldReason,
-    checkpoint, current, sleep, spawn, uninterrupted, yield_now,
+    Observer, Priority, SpawnError, TaskError, TaskEvent, TaskScope, TaskState, YieldReason, checkpoint,
+    current, sleep, spawn, uninterrupted, yield_now,
 };
 use futures::FutureExt;
 use futures::channel::oneshot;
@@ -52,6 +52,9 @@ impl Observer for Teller {
 
 #[test]
 fn rule_01_higher_classes_are_served_first_whatever_the_order_of_coming() {
+    if !support::in_turn() {
+        return;
+    }
     let bench = Bench::new();
     bench.start(Priority::Idle, bench.work("i", 3, MS));
     bench.start(Priority::Normal, bench.work("n", 3, MS));
@@ -92,6 +95,9 @@ fn rule_01_waits_meet_their_targets_under_a_feasible_load() {
 
 #[test]
 fn rule_02_a_quantum_ends_at_its_time_and_the_figures_are_those_promised() {
+    if !support::in_turn() {
+        return;
+    }
     assert_eq!((DEFAULT_QUANTUM, DEFAULT_SLICE, DEFAULT_UPGRADE_AFTER), (2 * MS, 8 * MS, 500 * MS));
     let bench = Bench::with(|builder| builder.quantum(3 * MS).slice(10 * MS));
     for name in ["a", "b", "c"] {
@@ -109,6 +115,9 @@ fn rule_02_a_quantum_ends_at_its_time_and_the_figures_are_those_promised() {
 
 #[test]
 fn rule_02_weights_scale_the_quantum() {
+    if !support::in_turn() {
+        return;
+    }
     let bench = Bench::with(|builder| builder.slice(100 * MS));
     for (name, weight) in [("one", 1), ("three", 3), ("zero", 0)] {
         drop(bench.scheduler.task(bench.work(name, 100, MS)).weight(weight).spawn());
@@ -120,6 +129,9 @@ fn rule_02_weights_scale_the_quantum() {
 
 #[test]
 fn rule_02_long_shares_follow_the_weights() {
+    if !support::in_turn() {
+        return;
+    }
     let bench = Bench::new();
     let (one, five) = (bench.work("one", u32::MAX, 700 * US), bench.work("five", u32::MAX, 1300 * US));
     drop(bench.scheduler.task(one).weight(1).spawn());
@@ -134,6 +146,9 @@ fn rule_02_long_shares_follow_the_weights() {
 
 #[test]
 fn rule_02_a_task_that_sleeps_saves_no_credit() {
+    if !support::in_turn() {
+        return;
+    }
     let bench = Bench::with(|builder| builder.slice(100 * MS));
     let (log, clock) = (bench.log.clone(), bench.clock.clone());
     bench.start(Priority::Normal, async move {
@@ -151,6 +166,9 @@ fn rule_02_a_task_that_sleeps_saves_no_credit() {
 
 #[test]
 fn rule_02_who_gives_way_by_itself_gives_up_the_rest_of_its_turn() {
+    if !support::in_turn() {
+        return;
+    }
     let bench = Bench::new();
     let (log, clock) = (bench.log.clone(), bench.clock.clone());
     bench.start(Priority::Normal, async move {
@@ -167,6 +185,9 @@ fn rule_02_who_gives_way_by_itself_gives_up_the_rest_of_its_turn() {
 
 #[test]
 fn rule_02_nobody_loses_a_turn_to_the_host() {
+    if !support::in_turn() {
+        return;
+    }
     // Slices of every length, some shorter than a step: the order is that of one long slice.
     let expected = "a×2 b×2 c×2 a×2 b×2 c×2 a×2 b×2 c×2";
     for slice in 1..=20 {
@@ -201,6 +222,9 @@ const PREEMPTED: &str = "a×2 urgent×2 a×6 b×8 a";
 
 #[test]
 fn rule_03_a_wake_preempts() {
+    if !support::in_turn() {
+        return;
+    }
     let bench = Bench::new();
     let (send, receive) = oneshot::channel::<()>();
     let urgent = bench.work("urgent", 2, MS / 4);
@@ -213,6 +237,9 @@ fn rule_03_a_wake_preempts() {
 
 #[test]
 fn rule_03_a_timer_preempts() {
+    if !support::in_turn() {
+        return;
+    }
     let bench = Bench::new();
     let urgent = bench.work("urgent", 2, MS / 4);
     bench.start(Priority::Immediate, async move {
@@ -234,6 +261,9 @@ fn rule_03_a_timer_preempts() {
 
 #[test]
 fn rule_03_another_thread_preempts() {
+    if !support::in_turn() {
+        return;
+    }
     let bench = Bench::new();
     let (send, receive) = oneshot::channel::<()>();
     let urgent = bench.work("urgent", 2, MS / 4);
@@ -265,6 +295,9 @@ fn rule_03_another_thread_preempts() {
 
 #[test]
 fn rule_03_a_resume_and_a_rise_preempt() {
+    if !support::in_turn() {
+        return;
+    }
     let bench = Bench::new();
     let hovers = bench.scheduler.spawn(Priority::Immediate, bench.work("urgent", 2, MS / 4));
     hovers.pause();
@@ -277,6 +310,9 @@ fn rule_03_a_resume_and_a_rise_preempt() {
 
 #[test]
 fn rule_03_a_fall_of_the_running_task_lets_others_by() {
+    if !support::in_turn() {
+        return;
+    }
     let bench = Bench::new();
     let own = Shared::default();
     let (me, work, clock, log) =
@@ -297,6 +333,9 @@ fn rule_03_a_fall_of_the_running_task_lets_others_by() {
 
 #[test]
 fn rule_03_the_host_gets_the_thread_at_the_next_checkpoint() {
+    if !support::in_turn() {
+        return;
+    }
     let bench = Bench::new();
     let host = Rc::new(RefCell::new(Some(bench.scheduler.clone())));
     let asks = host.clone();
@@ -323,6 +362,9 @@ fn rule_03_the_host_gets_the_thread_at_the_next_checkpoint() {
 
 #[test]
 fn rule_03_equals_and_lower_ones_do_not_preempt() {
+    if !support::in_turn() {
+        return;
+    }
     let bench = Bench::new();
     let (equal, lower) = (bench.work("equal", 1, MS), bench.work("lower", 1, MS));
     let log = preempt(&bench, move || {
@@ -334,6 +376,9 @@ fn rule_03_equals_and_lower_ones_do_not_preempt() {
 
 #[test]
 fn rule_03_reasons_are_told() {
+    if !support::in_turn() {
+        return;
+    }
     let log = Log::default();
     let bench = Bench::with(|builder| builder.observer(Teller(log.clone())).slice(4 * MS));
     let urgent = bench.work("", 1, MS);
@@ -355,6 +400,9 @@ fn rule_03_reasons_are_told() {
 
 #[test]
 fn rule_04_idle_work_rises_twice_and_falls_back() {
+    if !support::in_turn() {
+        return;
+    }
     let bench = Bench::new();
     bench.start(Priority::Immediate, bench.work("m", 4000, MS));
     bench.start(Priority::Idle, bench.work("i", 4, MS));
@@ -415,6 +463,9 @@ fn rule_04_deadlines_do_not_starve_deadlines() {
 
 #[test]
 fn rule_04_the_bound_holds_with_many_equals() {
+    if !support::in_turn() {
+        return;
+    }
     const EQUALS: u32 = 50;
     let bench = Bench::new();
     for _ in 0..EQUALS {
@@ -460,6 +511,9 @@ fn rule_04_the_bound_holds_on_a_clock_that_is_looked_at_seldom() {
 
 #[test]
 fn rule_04_a_promoted_tasks_wait_counts_from_its_becoming_ready() {
+    if !support::in_turn() {
+        return;
+    }
     let bench = Bench::new();
     bench.start(Priority::Normal, bench.work("n", u32::MAX, MS));
     bench.start(Priority::Idle, bench.work("i", 1, MS));
@@ -471,6 +525,9 @@ fn rule_04_a_promoted_tasks_wait_counts_from_its_becoming_ready() {
 
 #[test]
 fn rule_04_what_was_overdrawn_is_paid_back() {
+    if !support::in_turn() {
+        return;
+    }
     let bench = Bench::with(|builder| builder.slice(100 * MS));
     bench.start(Priority::Normal, bench.work("coarse", 9, 5 * MS));
     bench.start(Priority::Normal, bench.work("fine", 30, MS));
@@ -489,7 +546,7 @@ fn rule_04_what_was_overdrawn_is_paid_back() {
 #[test]
 fn rule_05_a_long_chain_of_waits_does_not_recurse() {
     in_a_process_of_its_own("rule_05_a_long_chain_of_waits_does_not_recurse", || {
-        let scheduler = Scheduler::new();
+        let scheduler = support::builder().build();
         let mut last = scheduler.spawn(Priority::Idle, async { 0_u32 });
         for _ in 0..100_000 {
             last = scheduler.spawn(Priority::Idle, async move { last.await.unwrap() + 1 });
@@ -503,7 +560,7 @@ fn rule_05_a_long_chain_of_waits_does_not_recurse() {
 fn rule_05_a_long_chain_of_owners_does_not_recurse() {
     // Each future owns the next one's handle, with `cancel_on_drop`: cancel, drop, cancel, drop, ... on the stack.
     in_a_process_of_its_own("rule_05_a_long_chain_of_owners_does_not_recurse", || {
-        let scheduler = Scheduler::new();
+        let scheduler = support::builder().build();
         let mut last = scheduler.spawn(Priority::Idle, std::future::pending::<()>()).cancel_on_drop();
         for _ in 0..100_000 {
             let owned = last;
@@ -519,7 +576,7 @@ fn rule_05_a_long_chain_of_outputs_does_not_recurse() {
     in_a_process_of_its_own("rule_05_a_long_chain_of_outputs_does_not_recurse", || {
         // Each output owns the handle of the task before.
         struct Link(#[expect(dead_code)] Option<colibri_core::Task<Link>>);
-        let scheduler = Scheduler::new();
+        let scheduler = support::builder().build();
         let mut last = None;
         for _ in 0..100_000 {
             let before = last.take();
@@ -701,6 +758,9 @@ fn rule_06_the_running_task_may_cancel_or_pause_itself() {
 
 #[test]
 fn rule_06_one_task_may_cancel_and_pause_another_and_the_order_of_the_rest_stays() {
+    if !support::in_turn() {
+        return;
+    }
     let bench = Bench::new();
     let others: Rc<RefCell<Vec<colibri_core::Task<()>>>> = Rc::default();
     let reach = others.clone();
@@ -749,6 +809,9 @@ fn rule_06_a_changed_class_counts_in_every_state() {
 
 #[test]
 fn rule_06_a_change_of_class_goes_to_the_tail_of_the_new_one() {
+    if !support::in_turn() {
+        return;
+    }
     let bench = Bench::new();
     let moves = bench.scheduler.spawn(Priority::Idle, bench.work("moves", 1, MS));
     bench.start(Priority::Idle, bench.work("idle", 1, MS));
@@ -840,7 +903,7 @@ fn rule_07_two_messages_that_panic_when_dropped_unread() {
                 quiet_panic("a destructor");
             }
         }
-        let scheduler = Scheduler::new();
+        let scheduler = support::builder().build();
         let spawner = scheduler.spawner();
         for _ in 0..2 {
             let held = Panics;
@@ -863,7 +926,7 @@ fn rule_07_two_timers_whose_wakers_panic_when_dropped() {
                 quiet_panic("a waker's destructor");
             }
         }
-        let scheduler = Scheduler::new();
+        let scheduler = support::builder().build();
         let task = scheduler.spawn(Priority::Normal, async {
             for _ in 0..2 {
                 let mut sleep = Box::pin(sleep(DAY));
@@ -941,10 +1004,10 @@ fn rule_09_tasks_may_run_other_schedulers_but_not_their_own() {
     let bench = Bench::new();
     let own = bench.scheduler.clone();
     let task = bench.scheduler.spawn(Priority::Normal, async move {
-        let other = Scheduler::new();
+        let other = support::builder().build();
         let three = other.spawn(Priority::Idle, async {
             yield_now().await;
-            let third = Scheduler::new();
+            let third = support::builder().build();
             third.block_on(async {
                 yield_now().await;
                 3
@@ -971,6 +1034,9 @@ fn rule_09_tasks_may_run_other_schedulers_but_not_their_own() {
 
 #[test]
 fn rule_09_a_nested_scheduler_leaves_the_outer_budget_as_it_was() {
+    if !support::in_turn() {
+        return;
+    }
     for (inner_clock, expected) in [
         // What the inner one's tasks take by a clock of their own is not the outer's business.
         ("its own", "outer×2 other×2 outer×2 other×2"),
@@ -1000,6 +1066,9 @@ fn rule_09_a_nested_scheduler_leaves_the_outer_budget_as_it_was() {
 
 #[test]
 fn rule_10_equal_timers_fire_in_the_order_of_their_making() {
+    if !support::in_turn() {
+        return;
+    }
     let bench = Bench::new();
     for name in ["1", "2", "3", "4", "5", "6"] {
         let log = bench.log.clone();
@@ -1146,6 +1215,9 @@ fn rule_10_on_a_clock_of_16_ms_steps_nothing_breaks() {
 
 #[test]
 fn rule_10_on_a_coarse_clock_the_budget_counts_checks() {
+    if !support::in_turn() {
+        return;
+    }
     // By the clock alone a slice of 8 ms would last until the next tick, up to 16 ms.
     let bench = Bench::on(|clock| Coarse(clock, 16 * MS));
     bench.start(Priority::Normal, bench.work("a", u32::MAX, 10 * US));
@@ -1171,6 +1243,9 @@ fn rule_10_on_a_coarse_clock_the_budget_counts_checks() {
 
 #[test]
 fn rule_10_on_clocks_of_any_step_slices_have_their_length_on_average() {
+    if !support::in_turn() {
+        return;
+    }
     for (tick, step) in [(1, 10 * US), (5, 10 * US), (16, 100 * US), (33, 10 * US), (100, 10 * US)] {
         let bench = Bench::on(|clock| Coarse(clock, tick * MS));
         bench.start(Priority::Normal, bench.work("a", u32::MAX, step));
@@ -1273,6 +1348,9 @@ fn rule_11_a_flood_of_messages_does_not_hold_the_host() {
 
 #[test]
 fn rule_11_more_than_max_tasks_are_refused_and_none_that_was_accepted_is_lost() {
+    if !support::in_turn() {
+        return;
+    }
     let bench = Bench::with(|builder| builder.max_tasks(3));
     let dropped = Rc::new(Cell::new(0));
     let tasks: Vec<_> = ["0", "1", "2", "3", "4"]
@@ -1387,6 +1465,9 @@ fn rule_12_the_same_inputs_give_the_same_events() {
 
 #[test]
 fn rule_12_the_modes_differ_from_the_plain_run_and_end_what_it_ends() {
+    if !support::in_turn() {
+        return;
+    }
     let ends = |account: &[String]| {
         let mut ends: Vec<String> = account
             .iter()
@@ -1587,6 +1668,9 @@ fn the_slice_follows_the_hosts_activity() {
 
 #[test]
 fn a_slice_tells_what_it_did() {
+    if !support::in_turn() {
+        return;
+    }
     let bench = Bench::new();
     let heavy = bench.scheduler.spawn(Priority::Normal, bench.work("heavy", 3, 11 * MS));
     bench.start(Priority::Idle, bench.work("later", 1, MS));
@@ -1647,6 +1731,9 @@ fn run_returns_when_nothing_can_run_any_more() {
 
 #[test]
 fn block_on_runs_its_future_as_an_immediate_task() {
+    if !support::in_turn() {
+        return;
+    }
     let bench = Bench::new();
     bench.start(Priority::Immediate, bench.work("m", 4, MS));
     bench.start(Priority::Normal, bench.work("n", 4, MS));
@@ -1705,6 +1792,9 @@ fn a_finished_task_wakes_its_joiner_once() {
 
 #[test]
 fn an_uninterrupted_section_is_charged_but_not_stopped() {
+    if !support::in_turn() {
+        return;
+    }
     let bench = Bench::with(|builder| builder.slice(100 * MS));
     let (section, rest) = (bench.work("section", 6, MS), bench.work("rest", 4, MS));
     bench.start(Priority::Normal, async move {
@@ -1752,6 +1842,9 @@ fn shutdown_ends_everything_and_later_calls_do_no_harm() {
 
 #[test]
 fn lazy_looks_change_no_shares() {
+    if !support::in_turn() {
+        return;
+    }
     // On a clock like the system's, looked at every 20 µs: equals have equal shares, slices their length.
     let bench = Bench::on(Lazy);
     for (name, step) in [("a", 300), ("b", 7_000), ("c", 90_000)] {

@@ -99,7 +99,7 @@ fn senders(posts: &Arc<Vec<Post>>, count: usize) -> Vec<thread::JoinHandle<()>> 
 fn wakes_from_four_threads_reach_tasks_that_come_and_go() {
     const POSTS: usize = 64;
     const WAKES: usize = 200_000;
-    let scheduler = Scheduler::new();
+    let scheduler = support::builder().build();
     let (posts, alive) = (posts(POSTS), Arc::new(()));
     let (spawned, finished) = (Cell::new(0_u64), Rc::new(Cell::new(0_u64)));
     let mut draw = Draw::new(99);
@@ -173,7 +173,7 @@ fn wakes_from_four_threads_reach_tasks_that_come_and_go() {
 
 #[test]
 fn a_thousand_tasks_are_woken_and_cancelled_at_random_and_memory_is_used_again() {
-    let scheduler = Scheduler::new();
+    let scheduler = support::builder().build();
     let (posts, mut draw) = (posts(1000), Draw::new(5));
     let threads = senders(&posts, 60_000);
     let mut highest = 0;
@@ -213,7 +213,7 @@ fn a_thousand_tasks_are_woken_and_cancelled_at_random_and_memory_is_used_again()
 fn spawners_of_four_threads_lose_nothing() {
     const EACH: usize = 20_000;
     within_a_minute(|| {
-        let scheduler = Scheduler::new();
+        let scheduler = support::builder().build();
         let ran = Arc::new(AtomicUsize::new(0));
         let threads: Vec<_> = (0..THREADS)
             .map(|number| {
@@ -249,7 +249,7 @@ fn spawns_race_with_shutdown_and_every_future_is_dropped_once() {
         }
     }
     for round in 0..200 {
-        let scheduler = Scheduler::new();
+        let scheduler = support::builder().build();
         let (made, dropped, ran) =
             (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default(), Arc::default());
         let start = Arc::new(Barrier::new(THREADS + 1));
@@ -296,7 +296,7 @@ fn spawns_race_with_shutdown_and_every_future_is_dropped_once() {
 #[test]
 fn wakes_race_with_the_end_of_the_scheduler() {
     for round in 0..400 {
-        let scheduler = Scheduler::new();
+        let scheduler = support::builder().build();
         let (posts, alive) = (posts(16), Arc::new(()));
         for post in 0..16 {
             let (posts, alive) = (posts.clone(), alive.clone());
@@ -322,7 +322,7 @@ fn wakes_race_with_the_end_of_the_scheduler() {
 fn a_parked_host_misses_no_wake() {
     const ROUNDS: usize = 20_000;
     within_a_minute(|| {
-        let scheduler = Scheduler::new();
+        let scheduler = support::builder().build();
         let (to_host, mut at_host) = channel::unbounded::<usize>();
         let (to_thread, at_thread) = mpsc::channel::<usize>();
         let thread = thread::spawn(move || {
@@ -366,7 +366,7 @@ fn schedulers_of_four_threads_wake_each_others_tasks() {
             .map(|(number, mut receive)| {
                 let next = senders[(number + 1) % THREADS].clone();
                 thread::spawn(move || {
-                    let scheduler = Scheduler::new();
+                    let scheduler = support::builder().build();
                     let passes = scheduler.spawn(Priority::Normal, async move {
                         let mut last = 0;
                         while let Some(ball) = receive.next().await {
@@ -398,7 +398,7 @@ fn schedulers_of_four_threads_wake_each_others_tasks() {
 fn a_host_that_comes_when_it_is_asked_misses_nothing() {
     const EACH: usize = 2_000;
     within_a_minute(|| {
-        let scheduler = Scheduler::new();
+        let scheduler = support::builder().build();
         let (ask, asked) = mpsc::channel();
         let asks = Arc::new(AtomicUsize::new(0));
         let count = asks.clone();
@@ -440,7 +440,7 @@ fn a_host_that_comes_when_it_is_asked_misses_nothing() {
 fn a_request_to_yield_comes_from_a_wake_on_another_thread() {
     within_a_minute(|| {
         // An Idle task computes; an Immediate one is woken from outside, and runs before the other has ended.
-        let scheduler = Scheduler::new();
+        let scheduler = support::builder().build();
         let (send, receive) = oneshot::channel::<()>();
         let stop = Rc::new(Cell::new(false));
         let told = stop.clone();
@@ -470,7 +470,7 @@ fn a_scheduler_may_outlive_its_thread_locals() {
     let (dropped, waker) = (Arc::new(AtomicBool::new(false)), Arc::new(Post::default()));
     let (told, post) = (dropped.clone(), waker.clone());
     thread::spawn(move || {
-        let scheduler = Scheduler::new();
+        let scheduler = support::builder().build();
         let task = scheduler.spawn(Priority::Normal, async move {
             let told = told;
             futures::join!(until_dropped(move || told.store(true, Ordering::SeqCst)), post.reach(usize::MAX));
@@ -493,7 +493,7 @@ fn a_cancelled_task_and_its_joiner_on_other_threads() {
             let (send, receive) = oneshot::channel();
             let (ready, is_ready) = mpsc::channel();
             let host = thread::spawn(move || {
-                let scheduler = Scheduler::new();
+                let scheduler = support::builder().build();
                 let task = scheduler.spawn(Priority::Normal, std::future::pending::<()>());
                 let canceller = Rc::new(RefCell::new(Some(task)));
                 let handle = canceller.clone();
@@ -521,4 +521,28 @@ fn a_cancelled_task_and_its_joiner_on_other_threads() {
             host.join().unwrap();
         }
     });
+}
+
+#[test]
+fn a_hook_that_is_set_late_is_asked_for_the_wake_that_came_before() {
+    let scheduler = support::builder().build();
+    let waker = Rc::new(RefCell::new(None));
+    let place = waker.clone();
+    let _task = scheduler.spawn(
+        Priority::Normal,
+        poll_fn(move |context| {
+            *place.borrow_mut() = Some(context.waker().clone());
+            Poll::<()>::Pending
+        }),
+    );
+    scheduler.run_slice();
+    let woken = waker.take().expect("it was polled");
+    thread::spawn(move || woken.wake()).join().unwrap();
+    let asks = Arc::new(AtomicUsize::new(0));
+    let counted = asks.clone();
+    scheduler.on_ready(move || {
+        counted.fetch_add(1, Ordering::SeqCst);
+    });
+    assert_eq!(asks.load(Ordering::SeqCst), 1);
+    assert_eq!(scheduler.run_slice().tasks_run, 1);
 }

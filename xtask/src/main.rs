@@ -1,4 +1,4 @@
-//! The commands of the workspace: `cargo xtask bench`, `fairness`, `fuzz-macro`, `test`, `ci`.
+//! The commands of the workspace: `cargo xtask bench`, `fairness`, `loom`, `fuzz-macro`, `test`, `ci`.
 //!
 //! It starts the other programs with cargo and never links them, so that it is built in seconds.
 
@@ -7,6 +7,7 @@ mod cargo;
 mod ci;
 mod fairness;
 mod fuzz_macro;
+mod loom;
 mod step;
 mod test;
 
@@ -37,10 +38,11 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
-    /// Checks the scheduler's promises on generated workloads (`cargo xtask fairness --help` has the options)
+    /// Checks the scheduler's promises on generated workloads, then runs the loom models, but for `--no-loom`
+    /// (`cargo xtask fairness --help` has the other options)
     #[command(disable_help_flag = true)]
     Fairness {
-        /// Handed to colibri-fuzz as they are
+        /// Handed to colibri-fuzz as they are, `--no-loom` left out
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
@@ -51,7 +53,13 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
-    /// Everything a contributor must see pass: format, lints, docs, a quick fairness run, all tests
+    /// Runs the loom models of everything that threads share, over all interleavings
+    #[command(after_help = "Exit codes: 0 all hold, 1 one does not, 2 wrong use.")]
+    Loom {
+        /// Only the models whose names begin so: wake_against_poll, for example
+        model: Option<String>,
+    },
+    /// Everything a contributor must see pass: format, lints, docs, a quick fairness run, loom models, all tests
     Test,
     /// What runs before a change is accepted: `test` and more
     Ci,
@@ -61,6 +69,7 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Bench { arguments } => bench::run(&arguments),
         Command::Fairness { arguments } => fairness::run(&arguments),
+        Command::Loom { model } => loom::run(model.as_deref()),
         Command::FuzzMacro { arguments } => fuzz_macro::run(&arguments),
         Command::Test => test::run(),
         Command::Ci => ci::run(),

@@ -13,8 +13,8 @@ pub(crate) struct Step {
     pub(crate) name: &'static str,
     /// What follows `cargo`.
     pub(crate) arguments: &'static [&'static str],
-    /// An environment variable to set for it.
-    pub(crate) environment: Option<(&'static str, &'static str)>,
+    /// Environment variables to set for it.
+    pub(crate) environment: &'static [(&'static str, &'static str)],
     /// The rustup component it needs.
     pub(crate) component: Option<&'static str>,
 }
@@ -22,12 +22,12 @@ pub(crate) struct Step {
 impl Step {
     /// A step that needs nothing but cargo.
     pub(crate) const fn new(name: &'static str, arguments: &'static [&'static str]) -> Self {
-        Self { name, arguments, environment: None, component: None }
+        Self { name, arguments, environment: &[], component: None }
     }
 
-    /// With an environment variable.
-    pub(crate) const fn with(self, variable: (&'static str, &'static str)) -> Self {
-        Self { environment: Some(variable), ..self }
+    /// With environment variables.
+    pub(crate) const fn with(self, environment: &'static [(&'static str, &'static str)]) -> Self {
+        Self { environment, ..self }
     }
 
     /// With a rustup component that has to be there.
@@ -37,12 +37,17 @@ impl Step {
 
     /// The command that repeats this step alone.
     fn command(&self) -> String {
-        let variable = self.environment.map_or(String::new(), |(name, value)| format!("{name}='{value}' "));
-        format!("{variable}cargo {}", cargo::typed(self.arguments))
+        let variables: String =
+            self.environment.iter().map(|(name, value)| format!("{name}='{value}' ")).collect();
+        format!("{variables}cargo {}", cargo::typed(self.arguments))
     }
 
     fn run(&self) -> std::io::Result<ExitStatus> {
-        cargo::cargo().args(self.arguments).envs(self.environment).current_dir(cargo::root()).status()
+        cargo::cargo()
+            .args(self.arguments)
+            .envs(self.environment.iter().copied())
+            .current_dir(cargo::root())
+            .status()
     }
 }
 
@@ -112,7 +117,7 @@ fn summary(steps: &[Step], took: &[Duration], failed: bool) -> String {
             None => "not run",
         };
         let time = took.get(place).map_or(String::new(), |&time| seconds(time));
-        let _ = writeln!(text, "{:<10} {result:<7} {time:>8}", step.name);
+        let _ = writeln!(text, "{:<12} {result:<7} {time:>8}", step.name);
     }
     let total = seconds(took.iter().sum());
     let _ = match (failed, steps.get(ran.wrapping_sub(1))) {
@@ -134,7 +139,7 @@ mod tests {
 
     const STEPS: [Step; 3] = [
         Step::new("one", &["check"]),
-        Step::new("two", &["doc", "--no-deps"]).with(("RUSTDOCFLAGS", "-D warnings")),
+        Step::new("two", &["doc", "--no-deps"]).with(&[("RUSTDOCFLAGS", "-D warnings")]),
         Step::new("three", &["test"]),
     ];
     const SECOND: Duration = Duration::from_secs(1);
@@ -143,9 +148,9 @@ mod tests {
     fn a_summary_names_every_step() {
         assert_eq!(
             summary(&STEPS, &[SECOND, SECOND, SECOND], false),
-            "one        passed     1.0 s\n\
-             two        passed     1.0 s\n\
-             three      passed     1.0 s\n\
+            "one          passed     1.0 s\n\
+             two          passed     1.0 s\n\
+             three        passed     1.0 s\n\
              All 3 steps passed in 3.0 s.\n"
         );
     }
@@ -154,9 +159,9 @@ mod tests {
     fn a_failure_comes_with_the_command_that_repeats_it() {
         assert_eq!(
             summary(&STEPS, &[SECOND, SECOND], true),
-            "one        passed     1.0 s\n\
-             two        FAILED     1.0 s\n\
-             three      not run         \n\
+            "one          passed     1.0 s\n\
+             two          FAILED     1.0 s\n\
+             three        not run         \n\
              two failed; the whole took 2.0 s. Repeat it with: RUSTDOCFLAGS='-D warnings' cargo doc --no-deps\n"
         );
     }

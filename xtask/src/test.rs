@@ -6,15 +6,61 @@ use crate::step::{self, Step};
 
 /// The harness and the tests simulate a lot: without any optimisation they take minutes instead of seconds. One
 /// profile for both, so that nothing is built twice but for what checks and what runs.
-const OPTIMISED: (&str, &str) = ("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
+const OPTIMISED: [(&str, &str); 1] = [OPT_LEVEL];
+const OPT_LEVEL: (&str, &str) = ("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
+
+/// In a mode each task gives way at every check, or who is next among equals is drawn. Tests of just the order of turns leave
+/// themselves out.
+const MODE: &str = "COLIBRI_TEST_MODE";
+const IN_A_MODE: [&str; 19] = [
+    "test",
+    "--package",
+    "colibri-core",
+    "--test",
+    "abort",
+    "--test",
+    "cases",
+    "--test",
+    "life",
+    "--test",
+    "reentrancy",
+    "--test",
+    "rules",
+    "--test",
+    "scheduling",
+    "--test",
+    "task_stats",
+    "--test",
+    "threads",
+];
+
+const NO_STD_LINTS: [&str; 8] =
+    ["clippy", "--package", "colibri-core", "--lib", "--no-default-features", "--", "-D", "warnings"];
+
+/// On the host, with a clock and interrupts that the test plays.
+const NO_STD_TESTS: [&str; 8] = [
+    "test",
+    "--package",
+    "colibri-core",
+    "--no-default-features",
+    "--features",
+    "macros",
+    "--test",
+    "no_std",
+];
 
 /// The cheapest first; the tests come last, so that theirs is the end of the output.
-pub(crate) const STEPS: [Step; 5] = [
+pub(crate) const STEPS: [Step; 10] = [
     Step::new("format", &["fmt", "--all", "--check"]).needing("rustfmt"),
     Step::new("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]).needing("clippy"),
-    Step::new("docs", &["doc", "--workspace", "--no-deps"]).with(("RUSTDOCFLAGS", "-D warnings")),
-    Step::new("fairness", &["run", "--package", "colibri-fuzz", "--", "--no-keep"]).with(OPTIMISED),
-    Step::new("tests", &["test", "--workspace"]).with(OPTIMISED),
+    Step::new("no_std lints", &NO_STD_LINTS).needing("clippy"),
+    Step::new("docs", &["doc", "--workspace", "--no-deps"]).with(&[("RUSTDOCFLAGS", "-D warnings")]),
+    Step::new("fairness", &["run", "--package", "colibri-fuzz", "--", "--no-keep"]).with(&OPTIMISED),
+    Step::new("loom", &["xtask", "loom"]),
+    Step::new("no_std", &NO_STD_TESTS).with(&OPTIMISED),
+    Step::new("always yield", &IN_A_MODE).with(&[OPT_LEVEL, (MODE, "always-yield")]),
+    Step::new("shuffled", &IN_A_MODE).with(&[OPT_LEVEL, (MODE, "shuffle=1")]),
+    Step::new("tests", &["test", "--workspace"]).with(&OPTIMISED),
 ];
 
 /// Runs them.

@@ -7,6 +7,7 @@ use core::task::Waker;
 
 use super::{Engine, id_of};
 use crate::event::Kind;
+use crate::fault::{self, Fault};
 use crate::local;
 use crate::priority::Priority;
 use crate::slot::{CANCELLED, DETACHED, EXTRAS, Failure, HIDDEN, NIL, Object, PAUSED, Slot, State, WOKEN};
@@ -21,7 +22,8 @@ impl Engine {
             return None;
         }
         let slot = self.slots.at(index);
-        (slot.generation.get() == generation && slot.state.get() != State::Vacant).then_some((index, slot))
+        let same = slot.generation.get() == generation || fault::seeded(Fault::IgnoresGenerations);
+        (same && slot.state.get() != State::Vacant).then_some((index, slot))
     }
 
     pub(crate) fn cancel(&self, id: TaskId) {
@@ -45,6 +47,7 @@ impl Engine {
     fn end(&self, index: u32, slot: &Slot, error: Option<TaskError>) {
         self.look_before_stamp();
         match slot.state.get() {
+            State::Running if fault::seeded(Fault::ForgetsCancelOfTheRunning) => return,
             State::Running => return slot.set(CANCELLED),
             State::Ready => self.unlink(index, slot),
             State::Idle => {}
@@ -110,7 +113,7 @@ impl Engine {
             let joiner = self.take_joiner(index, slot);
             unwind::contain(|| drop(joiner));
         }
-        if slot.state.get() == State::Done {
+        if slot.state.get() == State::Done && !fault::seeded(Fault::LeavesOutputs) {
             let object = self.release(index, slot);
             self.dispose(object);
         } else {
@@ -147,12 +150,21 @@ impl Engine {
         drop(before);
     }
 
-    pub(super) fn take_joiner(&self, index: u32, slot: &Slot) -> Option<Waker> {
+    /// Who awaited the handle does so no more.
+    fn take_joiner(&self, index: u32, slot: &Slot) -> Option<Waker> {
+        if slot.joiner.get() != NIL {
+            self.forget_waiter(index);
+        }
+        self.take_joiner_of_ended(index, slot)
+    }
+
+    /// The same at the task's end, after which its class is nobody's concern.
+    pub(super) fn take_joiner_of_ended(&self, index: u32, slot: &Slot) -> Option<Waker> {
         let number = slot.joiner.replace(NIL);
         if number == NIL {
             return None;
         }
-        self.forget_waiter(index);
+        self.remove_waiter(index);
         let mut joiners = self.joiners.borrow_mut();
         joiners.free.push(number);
         joiners.wakers[number as usize].take()
@@ -173,6 +185,7 @@ impl Engine {
     }
 
     /// Notes how far the running task is.
+    #[cfg(feature = "std")]
     pub(crate) fn set_progress(&self, progress: (u64, u64)) {
         let running = self.running.get();
         if running != NIL {
@@ -194,6 +207,7 @@ impl Engine {
                     priority: self.own_class(index, slot),
                     state: state_of(slot),
                     progress: self.progress(id),
+                    stats: self.task_stats(id),
                 }
             })
             .collect()

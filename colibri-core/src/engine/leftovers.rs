@@ -1,5 +1,6 @@
 //! What a transition leaves to be done by user code.
 
+use alloc::boxed::Box;
 use core::task::Waker;
 
 use super::Extras;
@@ -12,5 +13,5 @@ use crate::slot::Object;
 pub(crate) struct Leftovers {
     pub(super) object: Option<Object>,
     pub(super) joiner: Option<Waker>,
-    pub(super) extras: Option<Extras>,
+    pub(super) extras: Option<Box<Extras>>,
 }

@@ -37,13 +37,20 @@ impl Engine {
         }
     }
 
-    /// Nobody awaits `target` any more, or it has ended.
+    /// Nobody awaits `target` any more: it falls back.
     pub(super) fn forget_waiter(&self, target: u32) {
+        if self.remove_waiter(target) {
+            self.relift(target);
+        }
+    }
+
+    /// Nobody awaits `target` any more, which may have ended: whether anybody did.
+    pub(super) fn remove_waiter(&self, target: u32) -> bool {
         let waiter = self.waiters.borrow_mut().remove(&target);
         if let Some(waiter) = waiter {
             self.waits.borrow_mut().remove(&(waiter, target));
-            self.relift(target);
         }
+        waiter.is_some()
     }
 
     /// `waiter` has ended: whom it awaited falls back.
@@ -88,25 +95,34 @@ impl Engine {
     /// Puts `first`, and transitively whom it awaits, into the class that its own and its waiter's make. A list of its
     /// own instead of recursion: a chain of waits may be long.
     fn relift(&self, first: u32) {
-        let mut todo = Vec::from([first]);
-        while let Some(index) = todo.pop() {
-            let slot = self.slots.at(index);
-            if matches!(slot.state.get(), State::Vacant | State::Done) {
-                continue;
-            }
-            let own = self.own_class(index, slot);
-            let waiter = self.waiters.borrow().get(&index).copied();
-            let lifted = waiter.map_or(own, |waiter| own.min(self.slots.at(waiter).class.get()));
-            if lifted != own {
-                slot.set(EXTRAS);
-                self.extras.borrow_mut().entry(index).or_default().own_class = Some(own);
-            } else if slot.is(EXTRAS)
-                && let Some(extras) = self.extras.borrow_mut().get_mut(&index)
-            {
-                extras.own_class = None;
-            }
-            if lifted != slot.class.get() {
-                self.move_to_class(index, slot, lifted);
+        let mut todo = Vec::new();
+        let mut next = Some(first);
+        while let Some(index) = next {
+            self.relift_one(index, &mut todo);
+            next = todo.pop();
+        }
+    }
+
+    /// Adds to `todo` whom it awaits, if its class has changed.
+    fn relift_one(&self, index: u32, todo: &mut Vec<u32>) {
+        let slot = self.slots.at(index);
+        if matches!(slot.state.get(), State::Vacant | State::Done) {
+            return;
+        }
+        let own = self.own_class(index, slot);
+        let waiter = self.waiters.borrow().get(&index).copied();
+        let lifted = waiter.map_or(own, |waiter| own.min(self.slots.at(waiter).class.get()));
+        if lifted != own {
+            slot.set(EXTRAS);
+            self.extras.borrow_mut().entry(index).or_default().own_class = Some(own);
+        } else if slot.is(EXTRAS)
+            && let Some(extras) = self.extras.borrow_mut().get_mut(&index)
+        {
+            extras.own_class = None;
+        }
+        if lifted != slot.class.get() {
+            self.move_to_class(index, slot, lifted);
+            if slot.is(WAITS) {
                 todo.extend(self.awaited_by(index));
             }
         }
@@ -125,8 +141,10 @@ impl Engine {
         if self.waiters.borrow().contains_key(&index) {
             self.relift(index);
         }
-        for target in self.awaited_by(index) {
-            self.relift(target);
+        if slot.is(WAITS) {
+            for target in self.awaited_by(index) {
+                self.relift(target);
+            }
         }
     }
 

@@ -3,15 +3,17 @@
 //! All fields are cells and all state is changed before user code runs; what is to be dropped or woken is collected
 //! and handed out. So whatever user code calls, it meets a consistent scheduler.
 
+mod account;
 mod handle;
 mod leftovers;
 mod life;
 mod lift;
 mod news;
+mod poll;
 mod time;
 
 use self::leftovers::Leftovers;
-pub(crate) use self::life::Ended;
+pub(crate) use self::poll::{Polls, Root};
 use self::time::SteppedBack;
 
 use alloc::boxed::Box;
@@ -30,12 +32,12 @@ use crate::coarse::CoarseClock;
 use crate::debtors::Debtors;
 use crate::event::{Events, Kind, TaskEvent};
 use crate::instant::{Instant, nanos};
-use crate::meter::UNLIMITED;
+use crate::meter::{Meter, UNLIMITED};
 use crate::priority::Priority;
 use crate::queue::{self, ReadyLists};
-use crate::remote::{Message, Remote};
+use crate::remote::{Hook, Message, Remote};
 use crate::slot::{HIDDEN, NIL, NOWHERE, Object, Slot, State};
-use crate::stats::Counters;
+use crate::stats::{Counters, TaskStats};
 use crate::table::Table;
 use crate::task::TaskId;
 use crate::timer::{Key, Timers};
@@ -48,6 +50,8 @@ pub(crate) struct Figures {
     pub(crate) quantum: u64,
     pub(crate) upgrade_after_micros: u32,
     pub(crate) max_tasks: usize,
+    /// Each task has an account.
+    pub(crate) task_stats: bool,
     /// Test mode: every check gives way.
     pub(crate) always_yield: bool,
     /// Test mode: who is next among equals is drawn from this seed, which is not zero.
@@ -74,6 +78,8 @@ pub(crate) struct Extras {
     pub(crate) own_class: Option<Priority>,
     /// How far it says it is.
     pub(crate) progress: Option<(u64, u64)>,
+    /// What it used, if somebody wants to know.
+    pub(crate) account: Option<TaskStats>,
 }
 
 /// The wakers of those who await a handle, beside the slots since few tasks are awaited while they run.
@@ -107,9 +113,14 @@ pub(crate) struct Engine {
     until_look: Cell<u32>,
     stride: Cell<u32>,
     next_due: Cell<u64>,
+    /// When overdue tasks were searched last, and for how long none can be from then on, in µs.
+    promoted_at: Cell<u32>,
+    no_promotion_for: Cell<u32>,
     pub(crate) slice_end: Cell<u64>,
     pub(crate) in_slice: Cell<bool>,
     pub(crate) every_check: bool,
+    /// The mode of the meter in polls.
+    meter_mode: u8,
     closed: Cell<bool>,
     pub(crate) figures: Figures,
     /// A slice's length, in nanoseconds, and what it follows.
@@ -123,7 +134,7 @@ pub(crate) struct Engine {
     /// Headers whose task has ended while somebody may still hold a waker.
     limbo: RefCell<VecDeque<u32>>,
     joiners: RefCell<Joiners>,
-    extras: RefCell<BTreeMap<u32, Extras>>,
+    extras: RefCell<BTreeMap<u32, Box<Extras>>>,
     timers: RefCell<Timers>,
     /// Who awaits whose handle, by waiter and by target.
     waits: RefCell<BTreeMap<(u32, u32), lift::Wait>>,
@@ -134,7 +145,6 @@ pub(crate) struct Engine {
     came: Cell<u64>,
     /// Messages that were received and not carried out yet.
     mail: RefCell<VecDeque<Message>>,
-    has_mail: Cell<bool>,
     /// How many disposals are under way, one in the other, and what waits for the outermost.
     disposing: Cell<u32>,
     undisposed: RefCell<Vec<Object>>,
@@ -152,6 +162,7 @@ impl Engine {
         slice_policy: Box<dyn Fn(Activity) -> Duration>,
         clock: Box<dyn Clock>,
         events: Events,
+        hook: Option<Hook>,
     ) -> Self {
         let now = clock.now().as_nanos();
         Engine {
@@ -172,14 +183,17 @@ impl Engine {
             until_look: Cell::new(1),
             stride: Cell::new(1),
             next_due: Cell::new(UNLIMITED),
+            promoted_at: Cell::new(0),
+            no_promotion_for: Cell::new(0),
             slice_end: Cell::new(0),
             in_slice: Cell::new(false),
             every_check: clock.every_check(),
+            meter_mode: Meter::scheduled_mode(clock.every_check()),
             closed: Cell::new(false),
             figures,
             slice: Cell::new(nanos(slice_policy(Activity::default()))),
             slice_policy,
-            remote: Arc::new(Remote::new(figures.max_tasks)),
+            remote: Arc::new(Remote::new(figures.max_tasks, hook)),
             events,
             clock,
             coarse: CoarseClock::default(),
@@ -193,7 +207,6 @@ impl Engine {
             polls: Cell::new(0),
             came: Cell::new(0),
             mail: RefCell::default(),
-            has_mail: Cell::new(false),
             disposing: Cell::new(0),
             undisposed: RefCell::default(),
             live: Cell::new(0),
@@ -248,6 +261,7 @@ impl Engine {
     }
 
     /// Whether any task could run again without a call from this thread: all are gone or hover.
+    #[cfg(feature = "std")]
     pub(crate) fn all_stopped(&self) -> bool {
         self.live.get() == self.paused.get()
     }
@@ -256,14 +270,15 @@ impl Engine {
         self.timers.borrow().len()
     }
 
+    #[cfg(feature = "std")]
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.get()
     }
 
     /// Asks the host for a turn, if there is something to do and it is not at it.
     pub(crate) fn ask_host(&self) {
-        if !self.in_slice.get() && self.has_ready() {
-            self.remote.ask_host();
+        if !self.in_slice.get() && (self.has_ready() || self.has_news()) {
+            self.remote.ask_host_from_home();
         }
     }
 
@@ -315,10 +330,11 @@ impl Engine {
     pub(crate) fn shutdown(&self) {
         self.closed.set(true);
         let (unread, hook) = self.remote.close();
-        self.has_mail.set(false);
         let received = core::mem::take(&mut *self.mail.borrow_mut());
         for message in received.into_iter().chain(unread) {
-            unwind::contain(|| drop(message));
+            unwind::contain(move || {
+                let _message = message;
+            });
         }
         unwind::contain(|| drop(hook));
         for index in 0..self.slots.length() {

@@ -3,8 +3,9 @@
 use core::cell::OnceCell;
 
 use super::{Engine, id_of};
+use crate::fault::{self, Fault};
 use crate::meter::UNLIMITED;
-use crate::slot::NIL;
+use crate::slot::{HIDDEN, NIL};
 use crate::sync::Ordering;
 use crate::task::TaskId;
 use crate::timer::{Key, Target};
@@ -23,13 +24,18 @@ impl Engine {
 
     /// The spare header, lent to a task that has none.
     #[inline(always)]
-    pub(super) fn lend_spare(&self, index: u32) -> &Entry {
+    pub(super) fn lend_spare<'e>(&'e self, index: u32, lent: &mut Option<&'e Entry>) -> &'e Entry {
+        let entry = *lent.get_or_insert_with(|| self.spare_entry());
+        entry.header.slot.store(index, Ordering::Relaxed);
+        entry
+    }
+
+    #[cold]
+    fn spare_entry(&self) -> &Entry {
         if self.spare.get() == NIL {
             self.spare.set(self.new_header());
         }
-        let entry = self.entry(self.spare.get());
-        entry.header.slot.store(index, Ordering::Relaxed);
-        entry
+        self.entry(self.spare.get())
     }
 
     /// A header that nobody knows, used again or new.
@@ -52,7 +58,9 @@ impl Engine {
 
     pub(super) fn drop_header(&self, number: u32) {
         if number != NIL {
-            self.entry(number).header.slot.store(NIL, Ordering::Relaxed);
+            if !fault::seeded(Fault::LeavesHeaderBound) {
+                self.entry(number).header.slot.store(NIL, Ordering::Relaxed);
+            }
             self.limbo.borrow_mut().push_back(number);
         }
     }
@@ -68,7 +76,7 @@ impl Engine {
     /// Whether something from another thread is to be taken in.
     #[inline(always)]
     pub(crate) fn has_news(&self) -> bool {
-        self.remote.has_news() || self.has_mail.get()
+        self.remote.has_news()
     }
 
     #[cold]
@@ -78,17 +86,16 @@ impl Engine {
             |number| self.entry(number).header.link(),
             |number| self.wake(self.entry(number).header.slot.load(Ordering::Relaxed)),
         );
-        if !self.has_mail.get() {
-            let messages = self.remote.receive();
-            self.has_mail.set(!messages.is_empty());
-            self.mail.borrow_mut().extend(messages);
-        }
+        let messages = self.remote.inbox.receive();
+        self.mail.borrow_mut().extend(messages);
         for _ in 0..MESSAGES_AT_ONCE {
             let next = self.mail.borrow_mut().pop_front();
             let Some(message) = next else { break };
-            unwind::contain(|| message(self));
+            unwind::contain(|| self.carry_out(message));
         }
-        self.has_mail.set(!self.mail.borrow().is_empty());
+        if !self.mail.borrow().is_empty() {
+            self.remote.inbox.keep_mail();
+        }
     }
 
     pub(crate) fn add_timer(&self, due: u64, target: Target) -> Key {
@@ -97,7 +104,7 @@ impl Engine {
             self.next_due.set(due);
             if !self.in_slice.get() {
                 // The host sleeps until the timer that was next; its next report says better.
-                self.remote.ask_host();
+                self.remote.ask_host_from_home();
             }
         }
         key
@@ -126,13 +133,16 @@ impl Engine {
     }
 
     /// The running task's id.
+    #[cfg(feature = "std")]
     pub(crate) fn running_id(&self) -> Option<TaskId> {
         let index = self.running.get();
         (index != NIL).then(|| id_of(index, self.slots.at(index)))
     }
 
-    pub(crate) fn id_at(&self, index: u32) -> TaskId {
-        id_of(index, self.slots.at(index))
+    /// A task's id, if it is one that users know of.
+    pub(crate) fn visible_id(&self, index: u32) -> Option<TaskId> {
+        let slot = self.slots.at(index);
+        (!slot.is(HIDDEN)).then(|| id_of(index, slot))
     }
 
     /// Wakes whom the timers due by the last look wake, in order of due time and making.

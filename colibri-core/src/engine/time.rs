@@ -166,7 +166,8 @@ impl Engine {
         self.ready.any_above(self.running_level.get()).then_some(YieldReason::Preempted)
     }
 
-    /// Looks at the clock after a poll, every so many polls; what passed is charged to the task that ran last.
+    /// Looks at the clock after a poll, or a stamp outside of a slice, every so many of them; what passed is charged to the
+    /// task that ran last.
     #[inline(always)]
     pub(super) fn look_after_poll(&self) {
         let left = self.until_look.get() - 1;
@@ -196,8 +197,19 @@ impl Engine {
     }
 
     /// Raises the tasks that have been ready for too long, in order, each by one level.
-    #[inline]
+    ///
+    /// When the next one can be due at the earliest is known from the last time: who is ready now was so then, or has become
+    /// so since and can wait its whole time from now. Until then nothing is searched.
+    #[inline(always)]
     pub(crate) fn promote_overdue(&self) {
+        let since = self.now_micros.get().wrapping_sub(self.promoted_at.get());
+        if since >= self.no_promotion_for.get() {
+            self.promote_all_overdue();
+        }
+    }
+
+    #[cold]
+    fn promote_all_overdue(&self) {
         for level in [Priority::Normal, Priority::Idle] {
             if self.ready.any_at(level) {
                 self.promote_from(level);
@@ -206,6 +218,11 @@ impl Engine {
         if self.ready.any_with_deadline(Priority::Immediate) {
             self.promote_from(Priority::Immediate);
         }
+        let limit = self.figures.upgrade_after_micros;
+        let longest = Priority::ALL.iter().filter_map(|&level| self.longest_waiting(level));
+        let waited = longest.map(|(waited, _)| waited).max().unwrap_or(0);
+        self.promoted_at.set(self.now_micros.get());
+        self.no_promotion_for.set(u64::from(limit).saturating_sub(waited) as u32);
     }
 
     pub(super) fn promote_from(&self, level: Priority) {
@@ -228,19 +245,24 @@ impl Engine {
 
     /// The task of `level` that has waited longest, if it has waited too long.
     fn overdue(&self, level: Priority) -> Option<(u32, &Slot)> {
-        let limit = self.figures.upgrade_after_micros;
-        let listed = self.ready.overdue(&self.slots, level, self.now_micros.get(), limit);
-        let debtor = self.debtors.oldest(level).and_then(|(index, since)| {
-            let waited = (self.now.get() / 1000).saturating_sub(since);
-            (waited >= u64::from(limit)).then_some((waited, index))
-        });
+        let (_, index) = self
+            .longest_waiting(level)
+            .filter(|&(waited, _)| waited >= u64::from(self.figures.upgrade_after_micros))?;
+        Some((index, self.slots.at(index)))
+    }
+
+    /// For how long, and who.
+    fn longest_waiting(&self, level: Priority) -> Option<(u64, u32)> {
+        let listed = self.ready.longest_waiting(&self.slots, level, self.now_micros.get());
+        let listed = listed.map(|(waited, index)| (u64::from(waited), index));
+        let debtor = self
+            .debtors
+            .oldest(level)
+            .map(|(index, since)| ((self.now.get() / 1000).saturating_sub(since), index));
+        // On a tie the one in the lists comes first.
         match (listed, debtor) {
-            (Some((waited, index)), Some((longer, debtor))) => {
-                Some(if longer > u64::from(waited) { debtor } else { index })
-            }
-            (Some((_, index)), None) => Some(index),
-            (None, debtor) => debtor.map(|(_, index)| index),
+            (Some(listed), Some(debtor)) => Some(if debtor.0 > listed.0 { debtor } else { listed }),
+            (listed, debtor) => listed.or(debtor),
         }
-        .map(|index| (index, self.slots.at(index)))
     }
 }

@@ -1,18 +1,17 @@
 //! The host that is a whole thread: it parks when nothing is ready.
 
-use alloc::rc::Rc;
 use core::cell::Cell;
-use core::future::{Future, poll_fn};
+use core::future::{Future, pending};
 use core::pin::pin;
-use core::task::{Context, Poll, Waker};
+use core::task::{Context, Poll};
 use core::time::Duration;
 
 use crate::engine::Engine;
-use crate::local::Enter;
 use crate::priority::Priority;
 use crate::scheduler::{Scheduler, spawn_on};
 use crate::slice::SliceReport;
 use crate::slot::HIDDEN;
+use crate::unwind;
 
 /// How long a thread is parked at most while a clock that is not the system's goes on elsewhere, on another thread
 /// for example: it can not be waited for, only looked at.
@@ -60,22 +59,26 @@ impl Scheduler {
              instead, or spawn it and await its handle"
         );
         let mut future = pin!(future);
-        let turn = Rc::new(Turn::default());
-        let stand_in =
-            spawn_on(engine, Priority::Immediate, HIDDEN, None, stand_in(turn.clone())).cancel_on_drop();
+        let ended = Cell::new(None);
+        let mut root = |context: &mut Context<'_>| match unwind::catch(|| future.as_mut().poll(context)) {
+            Ok(Poll::Pending) => false,
+            Ok(Poll::Ready(output)) => {
+                ended.set(Some(Ok(output)));
+                true
+            }
+            Err(payload) => {
+                ended.set(Some(Err(payload)));
+                true
+            }
+        };
+        // The future is not `'static` and cannot be a task: a hidden one stands in the lists for it.
+        let _stand_in = spawn_on(engine, Priority::Immediate, HIDDEN, None, pending::<()>()).cancel_on_drop();
         loop {
-            let report = self.run_slice();
-            if let Some(waker) = turn.due.take() {
-                let polled = {
-                    let _enter = Enter::new(engine);
-                    engine.poll_for_host(stand_in.id(), || {
-                        future.as_mut().poll(&mut Context::from_waker(&waker))
-                    })
-                };
-                if let Poll::Ready(output) = polled {
-                    return output;
-                }
-                continue;
+            let report = engine.run_slice(engine.slice.get(), Some(&mut root));
+            match ended.take() {
+                Some(Ok(output)) => return output,
+                Some(Err(payload)) => unwind::resume(payload),
+                None => {}
             }
             assert!(
                 !engine.is_closed(),
@@ -86,23 +89,6 @@ impl Scheduler {
             }
         }
     }
-}
-
-/// Set when it is the turn of `block_on`'s future, with the waker to poll it with.
-#[derive(Default)]
-struct Turn {
-    due: Cell<Option<Waker>>,
-}
-
-/// A task in the place of `block_on`'s future, which is not `'static` and cannot be one: it has the turns of an
-/// Immediate task, and ends the slice when one comes.
-async fn stand_in(turn: Rc<Turn>) {
-    poll_fn(|context| {
-        turn.due.set(Some(context.waker().clone()));
-        crate::local::with_current(|engine| engine.remote.request_yield());
-        Poll::<()>::Pending
-    })
-    .await;
 }
 
 /// Parks this thread until something is ready.

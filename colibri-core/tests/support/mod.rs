@@ -19,6 +19,24 @@ pub(crate) const US: Duration = Duration::from_micros(1);
 /// A future of any kind, where a test tries several.
 pub(crate) type Boxed<T = ()> = Pin<Box<dyn Future<Output = T>>>;
 
+/// In which test mode the whole suite runs, if in one: `always-yield`, or `shuffle` with a seed, as `shuffle=7`.
+const MODE: &str = "COLIBRI_TEST_MODE";
+
+/// What each scheduler of the tests begins with.
+pub(crate) fn builder() -> Builder {
+    let Ok(mode) = std::env::var(MODE) else { return Scheduler::builder() };
+    match (mode.as_str(), mode.strip_prefix("shuffle=").map(str::parse)) {
+        ("always-yield", _) => Scheduler::builder().always_yield(true),
+        (_, Some(Ok(seed))) => Scheduler::builder().shuffle(seed),
+        _ => panic!("{MODE} is `always-yield` or `shuffle=SEED`, not `{mode}`"),
+    }
+}
+
+/// Whether tasks run in turn and by quantum: tests of just that have nothing to say in the modes that change it.
+pub(crate) fn in_turn() -> bool {
+    std::env::var_os(MODE).is_none()
+}
+
 /// A scheduler on a clock of ours, and the log its tasks write.
 pub(crate) struct Bench {
     pub(crate) clock: ManualClock,
@@ -73,14 +91,14 @@ impl Bench {
     /// With other figures.
     pub(crate) fn with(set: impl FnOnce(Builder) -> Builder) -> Self {
         let clock = ManualClock::new();
-        let scheduler = set(Scheduler::builder().clock(clock.clone())).build();
+        let scheduler = set(builder().clock(clock.clone())).build();
         Bench { clock, scheduler, log: Log::default() }
     }
 
     /// On a clock that is made from ours: one that is looked at seldom, for example.
     pub(crate) fn on<C: Clock>(clock: impl FnOnce(ManualClock) -> C) -> Self {
         let ours = ManualClock::new();
-        let scheduler = Scheduler::builder().clock(clock(ours.clone())).build();
+        let scheduler = builder().clock(clock(ours.clone())).build();
         Bench { clock: ours, scheduler, log: Log::default() }
     }
 

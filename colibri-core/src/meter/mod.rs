@@ -5,9 +5,12 @@
 //! scheduler are asked whether the task may go on. Where somebody counts, because of `Budget::checks` or a clock
 //! that wants each check, every grant is one.
 
-use core::cell::Cell;
+mod blind;
+mod nest;
 
+pub(crate) use self::nest::{Outer, Saved};
 use crate::engine::Engine;
+use crate::local::word::{I64, Place, U8, U32, U64};
 use crate::local::{self, Local};
 use crate::rt::Site;
 
@@ -52,187 +55,98 @@ const OVER: u8 = 16;
 /// The deadline starts at the first look (`quota` after it): a poll that never checks then reads no clock.
 const LAZY: u8 = 32;
 
+/// No check was made in the poll yet: all else is as `open_scheduled` left it.
+const FRESH: u8 = 64;
+
 /// One thread's meter. All of it is saved and put back when budgets nest.
 pub(crate) struct Meter {
     /// Checks that may pass before the next look. A running function takes it out and puts the rest back.
-    pub(crate) fuel: Cell<i64>,
+    pub(crate) fuel: I64,
     /// What the last look granted.
-    granted: Cell<i64>,
+    granted: I64,
     /// Used since the last look that found the clock moved: on a coarse one several looks see the same time.
-    unmeasured: Cell<i64>,
+    unmeasured: I64,
     /// Portions of the grant that are left.
-    portions: Cell<u32>,
+    portions: U32,
     /// When the last look was.
-    last: Cell<u64>,
+    last: U64,
     /// When the budget's own time ends. A scheduler's slice and quantum are not in here: it is asked at each look.
-    deadline: Cell<u64>,
+    deadline: U64,
     /// Checks left in the budget.
-    checks: Cell<u64>,
+    checks: U64,
     /// With `LAZY`: the length of the budget's time.
-    quota: Cell<u64>,
+    quota: U64,
     /// The learned grant: the running function's, or what `checkpoint` calls on this thread have learned.
-    pub(crate) grant: Cell<u32>,
+    pub(crate) grant: U32,
+    /// Where nobody can be asked: checks granted in this poll.
+    passed: U32,
     /// Counts looks, so that a scope can tell whether one happened inside it.
-    looks: Cell<u32>,
-    mode: Cell<u8>,
+    looks: U32,
+    mode: U8,
     /// The loop at which the last look happened.
-    pub(crate) site: Cell<Option<&'static Site>>,
-}
-
-/// A meter's contents, while another budget is in force. The learned grant is not among them: the code is the same.
-#[derive(Clone, Copy)]
-pub(crate) struct Saved {
-    fuel: i64,
-    granted: i64,
-    unmeasured: i64,
-    portions: u32,
-    last: u64,
-    deadline: u64,
-    checks: u64,
-    quota: u64,
-    mode: u8,
-    site: Option<&'static Site>,
+    pub(crate) site: Place,
 }
 
 impl Meter {
     pub(crate) const fn new() -> Self {
         Meter {
-            fuel: Cell::new(0),
-            granted: Cell::new(0),
-            unmeasured: Cell::new(0),
-            portions: Cell::new(0),
-            last: Cell::new(0),
-            deadline: Cell::new(UNLIMITED),
-            checks: Cell::new(UNLIMITED),
-            quota: Cell::new(UNLIMITED),
-            grant: Cell::new(FIRST_GRANT_CHECKS),
-            looks: Cell::new(0),
-            mode: Cell::new(0),
-            site: Cell::new(None),
+            fuel: I64::new(0),
+            granted: I64::new(0),
+            unmeasured: I64::new(0),
+            portions: U32::new(0),
+            last: U64::new(0),
+            deadline: U64::new(UNLIMITED),
+            checks: U64::new(UNLIMITED),
+            quota: U64::new(UNLIMITED),
+            grant: U32::new(FIRST_GRANT_CHECKS),
+            passed: U32::new(0),
+            looks: U32::new(0),
+            mode: U8::new(0),
+            site: Place::new(None),
         }
-    }
-
-    pub(crate) fn save(&self) -> Saved {
-        Saved {
-            fuel: self.fuel.get(),
-            granted: self.granted.get(),
-            unmeasured: self.unmeasured.get(),
-            portions: self.portions.get(),
-            last: self.last.get(),
-            deadline: self.deadline.get(),
-            checks: self.checks.get(),
-            quota: self.quota.get(),
-            mode: self.mode.get(),
-            site: self.site.get(),
-        }
-    }
-
-    pub(crate) fn restore(&self, saved: Saved) {
-        self.fuel.set(saved.fuel);
-        self.granted.set(saved.granted);
-        self.unmeasured.set(saved.unmeasured);
-        self.portions.set(saved.portions);
-        self.last.set(saved.last);
-        self.deadline.set(saved.deadline);
-        self.checks.set(saved.checks);
-        self.quota.set(saved.quota);
-        self.mode.set(saved.mode);
-        self.site.set(saved.site);
     }
 
     /// Opens the budget of one poll by a scheduler, which says at each look whether the task may go on. There is no
     /// fuel yet, so that the first check looks.
     #[inline(always)]
-    pub(crate) fn open_scheduled(&self, now: u64, every_check: bool, checks: u64) {
-        self.fuel.set(0);
-        self.granted.set(0);
-        self.portions.set(0);
+    pub(crate) fn open_scheduled(&self, now: u64, mode: u8, checks: u64) {
         self.last.set(now);
-        self.deadline.set(UNLIMITED);
-        self.checks.set(checks);
-        self.mode.set(OPEN | SCHEDULED | if every_check { EVERY_CHECK } else { 0 });
+        // The poll before made no check: short polls are the ones for which this counts.
+        if self.mode.get() != mode {
+            self.open_scheduled_anew(mode, checks);
+        }
     }
 
-    /// Opens a budget inside whatever is open: the tighter limit wins. `close` undoes it.
-    pub(crate) fn open(&self, time: Option<u64>, checks: u64) -> Saved {
-        let saved = self.save();
-        let outer = self.mode.get();
-        let mut mode = (outer & (SCHEDULED | EVERY_CHECK | UNINTERRUPTED)) | OPEN;
-        if outer & OPEN == 0 {
-            self.deadline.set(UNLIMITED);
-            self.checks.set(UNLIMITED);
-        } else if outer & LAZY != 0 {
-            mode |= LAZY;
-        }
-        if let Some(time) = time {
-            let deadline = self.read_clock(outer).saturating_add(time);
-            if mode & LAZY != 0 {
-                // The outer time has not begun: it ends `quota` from now at the earliest, so compare lengths.
-                self.quota.set(self.quota.get().min(time));
-            } else {
-                self.deadline.set(self.deadline.get().min(deadline));
-            }
-        }
-        self.checks.set(self.checks.get().min(checks));
+    /// The mode of a scheduler's polls.
+    pub(crate) fn scheduled_mode(every_check: bool) -> u8 {
+        OPEN | SCHEDULED | FRESH | if every_check { EVERY_CHECK } else { 0 }
+    }
+
+    fn open_scheduled_anew(&self, mode: u8, checks: u64) {
         self.fuel.set(0);
         self.granted.set(0);
         self.portions.set(0);
+        self.passed.set(0);
+        self.deadline.set(UNLIMITED);
+        self.checks.set(checks);
         self.mode.set(mode);
-        saved
     }
 
-    /// Opens the budget of one poll on an executor that has none: `quota` from the first look on.
-    #[inline]
-    pub(crate) fn open_foreign(&self, quota: u64, checks: u64) -> Saved {
-        let saved = self.save();
-        self.fuel.set(0);
-        self.granted.set(0);
-        self.portions.set(0);
-        self.deadline.set(UNLIMITED);
-        self.quota.set(quota);
-        self.checks.set(checks);
-        self.mode.set(OPEN | LAZY);
-        saved
+    /// A scheduler begins a slice: what is left of another one's polls is not its own.
+    pub(crate) fn forget(&self) {
+        self.mode.set(0);
     }
 
-    /// Ends what `open` began. What was counted inside counts outside as well.
-    pub(crate) fn close(&self, saved: Saved, opened_with: u64) {
-        let left = self.checks.get();
-        self.restore(saved);
-        if saved.mode & OPEN != 0 && saved.checks != UNLIMITED {
-            // `opened_with` is the tighter of the two, so that the difference is what passed inside.
-            let passed = opened_with.min(saved.checks) - left;
-            self.checks.set(saved.checks - passed);
-        }
+    /// The poll is not fresh any more.
+    fn touch(&self) -> u8 {
+        let mode = self.mode.get() & !FRESH;
+        self.mode.set(mode);
+        mode
     }
 
     #[inline(always)]
     pub(crate) fn is_open(&self) -> bool {
         self.mode.get() & OPEN != 0
-    }
-
-    /// Enters a function that has learned the grant `grant`: the caller's fuel was measured in the caller's
-    /// iterations, which may be far lighter.
-    #[inline(always)]
-    pub(crate) fn enter_function(&self, grant: u32) -> Outer {
-        let outer =
-            Outer { grant: self.grant.replace(grant), fuel: self.fuel.get(), looks: self.looks.get() };
-        self.fuel.set(outer.fuel.min(i64::from(grant)));
-        outer
-    }
-
-    /// Leaves it, and says what it has learned.
-    #[inline(always)]
-    pub(crate) fn leave_function(&self, outer: Outer, entered_with: u32) -> u32 {
-        let learned = self.grant.replace(outer.grant);
-        let left = self.fuel.get();
-        if self.looks.get() == outer.looks {
-            self.fuel.set(outer.fuel - (outer.fuel.min(i64::from(entered_with)) - left));
-        } else if left > i64::from(outer.grant) {
-            self.granted.set(self.granted.get() - (left - i64::from(outer.grant)));
-            self.fuel.set(i64::from(outer.grant));
-        }
-        learned
     }
 
     /// Sets whether nothing gives way, and returns what was set before.
@@ -271,7 +185,7 @@ impl Meter {
     }
 
     fn check_with_debt(&self, local: &Local, site: Option<&'static Site>) -> Option<i64> {
-        let mode = self.mode.get();
+        let mode = self.touch();
         if site.is_some() {
             self.site.set(site);
         }
@@ -288,6 +202,11 @@ impl Meter {
                 return None;
             }
             self.checks.set(checks.saturating_sub(1 + self.debt() as u64));
+        }
+        if !local::KNOWS_SCHEDULER
+            && let Some(limit) = self.blind_limit(mode)
+        {
+            return self.check_blindly(local, mode, limit);
         }
         if mode & OPEN == 0 {
             return self.check_without_budget();
@@ -367,8 +286,8 @@ impl Meter {
     #[cold]
     #[inline(never)]
     pub(crate) fn resume(&self) -> i64 {
-        let mode = self.mode.get();
-        if self.counts(mode) || mode & OVER != 0 {
+        let mode = self.touch();
+        if self.counts(mode) || mode & OVER != 0 || !local::KNOWS_SCHEDULER {
             return self.grant_of(1);
         }
         let now = self.read_clock(mode);
@@ -467,11 +386,4 @@ impl Meter {
         }
         crate::clock::system_now().as_nanos()
     }
-}
-
-/// The caller's side of a function's scope.
-pub(crate) struct Outer {
-    grant: u32,
-    fuel: i64,
-    looks: u32,
 }

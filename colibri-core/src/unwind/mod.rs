@@ -1,18 +1,18 @@
 //! Running user code so that its panic ends nobody else.
 
+#[cfg_attr(feature = "std", path = "catching.rs")]
+#[cfg_attr(not(feature = "std"), path = "bare.rs")]
+mod platform;
+
 use alloc::boxed::Box;
 use core::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+
+pub(crate) use self::platform::catch;
+#[cfg(feature = "std")]
+pub(crate) use self::platform::resume;
 
 /// What a panic carries.
 pub(crate) type Payload = Box<dyn Any + Send>;
-
-/// Runs `f`; its panic is returned. What `f` touches is either dropped afterwards or consists of cells that are
-/// consistent at each call into user code, so that the unwind-safety marker has nothing to guard.
-#[inline(always)]
-pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Payload> {
-    catch_unwind(AssertUnwindSafe(f))
-}
 
 /// Runs `f` and swallows its panic, and the panic of that panic's payload when it is dropped.
 pub(crate) fn contain(f: impl FnOnce()) {

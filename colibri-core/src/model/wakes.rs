@@ -1,50 +1,13 @@
-//! loom models of what threads share. Run them with `RUSTFLAGS="--cfg colibri_loom" cargo test --release -p
-//! colibri-core --lib model`.
-//!
-//! Each model asserts, over all interleavings, that both outcomes of its race were seen: a model that never races
-//! proves nothing. And each protocol stands here once more with a fault, which its model must find.
-//!
-//! Shared are only wakes (the stack of numbers), the parked host, the inbox, and the count of a waker's clones. Joins,
-//! handles and cancels happen on the scheduler's thread; from another one they come as messages through the inbox.
-
-use std::sync::atomic::{AtomicBool as StdBool, AtomicUsize as StdUsize, Ordering as StdOrdering};
+//! Models of what wakes, the parked host and the inbox consist of, each with a copy that has a fault.
 
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use crate::remote::Remote;
+use super::{assert_caught, assert_finds, explore};
+use crate::fault::Fault;
+use crate::remote::{Hook, Message, Remote};
 use crate::slot::NIL;
 use crate::waker::{Link, drain};
-
-/// The two sides of a race, over all interleavings, and how many there were.
-#[derive(Default)]
-struct Outcomes {
-    seen: [StdBool; 2],
-    interleavings: StdUsize,
-}
-
-impl Outcomes {
-    fn saw(&self, which: bool) {
-        self.seen[usize::from(which)].store(true, StdOrdering::Relaxed);
-        self.interleavings.fetch_add(1, StdOrdering::Relaxed);
-    }
-}
-
-/// Runs a model, which says for each interleaving which side of the race it saw.
-fn explore(name: &str, model: impl Fn() -> bool + Sync + Send + 'static) {
-    let outcomes = std::sync::Arc::new(Outcomes::default());
-    let seen = outcomes.clone();
-    loom::model(move || seen.saw(model()));
-    println!("{name}: {} interleavings", outcomes.interleavings.load(StdOrdering::Relaxed));
-    let both = outcomes.seen.iter().all(|seen| seen.load(StdOrdering::Relaxed));
-    assert!(both, "{name}: one side of the race never happened");
-}
-
-/// Asserts that a model with a fault in it fails.
-fn assert_caught(name: &str, model: impl Fn() + Sync + Send + 'static) {
-    let quiet = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || loom::model(model)));
-    assert!(quiet.is_err(), "{name}: the fault was not found");
-}
 
 /// Two tasks' links and the stack they go on.
 struct Stack {
@@ -129,7 +92,7 @@ fn model_two_pushes_against_a_drain() {
 #[test]
 fn model_push_against_park() {
     explore("a wake against a host that parks", || {
-        let shared = Arc::new((Stack::new(), Remote::new(usize::MAX)));
+        let shared = Arc::new((Stack::new(), Remote::new(usize::MAX, None)));
         let waker = {
             let shared = shared.clone();
             loom::thread::spawn(move || {
@@ -151,19 +114,54 @@ fn model_push_against_park() {
     });
 }
 
+fn wake_against_asked_turn() -> bool {
+    let asks = Arc::new(AtomicU32::new(0));
+    let hook: Hook = {
+        let asks = asks.clone();
+        std::sync::Arc::new(move || {
+            asks.fetch_add(1, Ordering::Relaxed);
+        })
+    };
+    let shared = Arc::new((Stack::new(), Remote::new(usize::MAX, Some(hook))));
+    shared.1.ask_host();
+    let waker = {
+        let shared = shared.clone();
+        loom::thread::spawn(move || {
+            let (stack, remote) = &*shared;
+            if stack.write_and_wake(0, 1) {
+                remote.notify();
+            }
+        })
+    };
+    let (stack, remote) = &*shared;
+    remote.host_came();
+    // It looks before it drains, as the engine does.
+    let polled = stack.head.load(Ordering::Relaxed) != NIL && stack.turn()[0].is_some();
+    waker.join().unwrap();
+    // Else it would be asked by nobody.
+    assert!(polled || asks.load(Ordering::Relaxed) == 2, "the host does not come for a wake");
+    polled
+}
+
+#[test]
+fn model_wake_against_the_turn_of_a_host_that_was_asked() {
+    explore("a wake against the turn that an earlier one asked for", wake_against_asked_turn);
+    assert_finds(Fault::ComesUnannounced, wake_against_asked_turn);
+}
+
 #[test]
 fn model_spawn_from_outside_against_shutdown() {
     explore("a spawn from another thread against shutdown", || {
-        let remote = Arc::new(Remote::new(usize::MAX));
+        let remote = Arc::new(Remote::new(usize::MAX, None));
         let sender = {
             let remote = remote.clone();
-            loom::thread::spawn(move || remote.send(Box::new(|_| ())).is_ok())
+            loom::thread::spawn(move || remote.send(Message::Spawn(Box::new(|_| ()))).is_ok())
         };
-        let received = remote.receive().len() + remote.close().0.len();
+        let received = remote.inbox.receive().len() + remote.close().0.len();
         let accepted = sender.join().unwrap();
         // What is accepted arrives, to be run or to be dropped; what is refused does not.
         assert_eq!(received, usize::from(accepted));
-        assert!(remote.receive().is_empty());
+        assert!(remote.inbox.receive().is_empty());
         accepted
     });
 }

@@ -1,0 +1,283 @@
+//! What is said of a task before it starts, and of a scheduler before it is built.
+
+use alloc::boxed::Box;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::sync::Arc;
+use core::fmt;
+use core::future::Future;
+use core::time::Duration;
+
+use crate::activity::Activity;
+use crate::clock::Clock;
+use crate::engine::{Engine, Extras, Figures};
+use crate::event::{Events, Observer};
+use crate::instant::nanos;
+use crate::priority::Priority;
+use crate::remote::Hook;
+use crate::scheduler::{Scheduler, spawn_on};
+use crate::slice::{DEFAULT_QUANTUM, DEFAULT_UPGRADE_AFTER};
+use crate::stats::TaskStats;
+use crate::task::Task;
+
+/// A task that is not started yet.
+#[must_use = "a task is not started before `spawn`"]
+pub struct TaskBuilder<'s, F> {
+    engine: &'s Rc<Engine>,
+    future: F,
+    priority: Priority,
+    name: Option<String>,
+    weight: Option<u32>,
+    after: Option<Duration>,
+    deadline: Option<Duration>,
+    timeout: Option<Duration>,
+    stats: bool,
+}
+
+impl<'s, F> TaskBuilder<'s, F>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    pub(crate) fn new(engine: &'s Rc<Engine>, future: F) -> Self {
+        TaskBuilder {
+            engine,
+            future,
+            priority: Priority::default(),
+            name: None,
+            weight: None,
+            after: None,
+            deadline: None,
+            timeout: None,
+            stats: false,
+        }
+    }
+
+    /// Its class; Normal if nothing is said.
+    pub fn priority(mut self, priority: Priority) -> Self {
+        self.priority = priority;
+        self
+    }
+
+    /// A name for reports. A named task costs some 100 bytes more.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Its share among the equals of its class: the quantum is multiplied by it. 0 counts as 1.
+    pub fn weight(mut self, weight: u32) -> Self {
+        self.weight = Some(weight.max(1));
+        self
+    }
+
+    /// It becomes ready only when this time is over.
+    pub fn after(mut self, delay: Duration) -> Self {
+        self.after = Some(delay);
+        self
+    }
+
+    /// When it should be done, from now. Of the tasks of a class that are ready, the one with the earliest deadline is
+    /// next, before those that have none; it does not interrupt an equal's turn. Who waits behind deadlines still rises
+    /// after [`Builder::upgrade_after`].
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    /// How long it may take, from now: then it is dropped, as by a cancel, and its handle says
+    /// [`TaskError::TimedOut`](crate::TaskError::TimedOut). Running, it stops at its next checkpoint.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Keeps an account of what it uses, for [`Task::stats`](crate::Task::stats). It costs two reads of the clock a poll and some 150 bytes.
+    pub fn with_stats(mut self) -> Self {
+        self.stats = true;
+        self
+    }
+
+    /// Starts it.
+    ///
+    /// As with [`Scheduler::spawn`], the task is cancelled at once if the scheduler is shut down or full.
+    pub fn spawn(self) -> Task<F::Output> {
+        let engine = self.engine;
+        let now = engine.read_clock();
+        let from_now = |duration: Duration| now.saturating_add(nanos(duration));
+        let start = self.after.map(from_now);
+        let end = self.timeout.map(from_now);
+        let extras = Extras {
+            name: self.name,
+            weight: self.weight,
+            deadline: self.deadline.map(from_now),
+            delayed: start.is_some(),
+            account: self.stats.then(TaskStats::default),
+            ..Extras::default()
+        };
+        let any = self.stats || extras.name.is_some() || extras.weight.is_some() || extras.deadline.is_some();
+        let timed = start.is_some() || end.is_some();
+        let task = spawn_on(engine, self.priority, 0, (any || timed).then(|| Box::new(extras)), self.future);
+        if timed {
+            engine.set_timers(task.id(), start, end);
+        }
+        task
+    }
+}
+
+impl<F> fmt::Debug for TaskBuilder<'_, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TaskBuilder")
+            .field("priority", &self.priority)
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A scheduler's figures, before it is built.
+#[must_use = "a builder does nothing before `build`"]
+pub struct Builder {
+    slice: Option<Duration>,
+    slice_policy: Option<Box<dyn Fn(Activity) -> Duration>>,
+    quantum: Duration,
+    upgrade_after: Duration,
+    max_tasks: usize,
+    task_stats: bool,
+    always_yield: bool,
+    shuffle: Option<u64>,
+    clock: Box<dyn Clock>,
+    observer: Option<Box<dyn Observer>>,
+    hook: Option<Hook>,
+}
+
+#[cfg(feature = "std")]
+impl Default for Builder {
+    fn default() -> Self {
+        Builder::with_clock(crate::clock::SystemClock)
+    }
+}
+
+impl Builder {
+    /// The default figures, and the clock that the scheduler goes by. Without the feature `std` this is where every
+    /// scheduler begins.
+    pub fn with_clock(clock: impl Clock) -> Self {
+        Builder {
+            slice: None,
+            slice_policy: None,
+            quantum: DEFAULT_QUANTUM,
+            upgrade_after: DEFAULT_UPGRADE_AFTER,
+            max_tasks: usize::MAX,
+            task_stats: false,
+            always_yield: false,
+            shuffle: None,
+            clock: Box::new(clock),
+            observer: None,
+            hook: None,
+        }
+    }
+
+    /// How long the scheduler may hold the thread, whatever the host does; as [`Activity::slice`] says if nothing is
+    /// said, which is [`DEFAULT_SLICE`](crate::DEFAULT_SLICE) at first. In slices of zero length no task runs.
+    pub fn slice(mut self, slice: Duration) -> Self {
+        self.slice = Some(slice);
+        self
+    }
+
+    /// How long the scheduler may hold the thread while the host does this or that. It wins over
+    /// [`slice`](Builder::slice), and is asked at each [`Scheduler::set_activity`].
+    pub fn slice_policy(mut self, policy: impl Fn(Activity) -> Duration + 'static) -> Self {
+        self.slice_policy = Some(Box::new(policy));
+        self
+    }
+
+    /// How long a task may run before an equal gets its turn; [`DEFAULT_QUANTUM`] if nothing is said, at least 1 ns and at
+    /// most 4 s.
+    pub fn quantum(mut self, quantum: Duration) -> Self {
+        self.quantum = quantum;
+        self
+    }
+
+    /// How long a task may be ready without running before it rises one class; [`DEFAULT_UPGRADE_AFTER`] if nothing is
+    /// said, in whole µs, and at most an hour.
+    pub fn upgrade_after(mut self, upgrade_after: Duration) -> Self {
+        self.upgrade_after = upgrade_after;
+        self
+    }
+
+    /// How many tasks may live at a time; as many as there is memory for if nothing is said. One more is refused: [`Scheduler::try_spawn`] and
+    /// [`Spawner::spawn`](crate::Spawner::spawn) say so at once, the handle of [`Scheduler::spawn`] that it was cancelled.
+    pub fn max_tasks(mut self, max_tasks: usize) -> Self {
+        self.max_tasks = max_tasks;
+        self
+    }
+
+    /// Keeps an account of every task, as [`TaskBuilder::with_stats`] does of one.
+    pub fn task_stats(mut self, task_stats: bool) -> Self {
+        self.task_stats = task_stats;
+        self
+    }
+
+    /// Test mode: every check gives way, so that whatever a task does between two of them happens between others' turns.
+    pub fn always_yield(mut self, always_yield: bool) -> Self {
+        self.always_yield = always_yield;
+        self
+    }
+
+    /// Test mode: who is next among equals is drawn from `seed`, not taken in turn.
+    pub fn shuffle(mut self, seed: u64) -> Self {
+        self.shuffle = Some(seed);
+        self
+    }
+
+    /// The clock; [`SystemClock`](crate::SystemClock) if nothing is said.
+    pub fn clock(mut self, clock: impl Clock) -> Self {
+        self.clock = Box::new(clock);
+        self
+    }
+
+    /// Who is told what happens.
+    pub fn observer(mut self, observer: impl Observer) -> Self {
+        self.observer = Some(Box::new(observer));
+        self
+    }
+
+    /// Whom to ask for a turn when something becomes ready outside of a slice; see
+    /// [`Scheduler::on_ready`], which sets it later.
+    pub fn on_ready(mut self, hook: impl Fn() + Send + Sync + 'static) -> Self {
+        self.hook = Some(Arc::new(hook));
+        self
+    }
+
+    /// Builds the scheduler.
+    #[must_use]
+    pub fn build(self) -> Scheduler {
+        const LONGEST_QUANTUM: Duration = Duration::from_secs(4);
+        const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+        let slice_policy = self.slice_policy.unwrap_or_else(|| match self.slice {
+            Some(slice) => Box::new(move |_| slice),
+            None => Box::new(Activity::slice),
+        });
+        let figures = Figures {
+            quantum: nanos(self.quantum.clamp(Duration::from_nanos(1), LONGEST_QUANTUM)),
+            // Clamped to an hour just before, which is 3.6e9 µs.
+            upgrade_after_micros: self.upgrade_after.min(LONGEST_WAIT).as_micros() as u32,
+            max_tasks: self.max_tasks,
+            task_stats: self.task_stats,
+            always_yield: self.always_yield,
+            shuffle: self.shuffle.map(|seed| seed | 1 << 63),
+        };
+        let engine = Engine::new(figures, slice_policy, self.clock, Events::new(self.observer), self.hook);
+        Scheduler::of(Rc::new(engine))
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("slice", &self.slice)
+            .field("quantum", &self.quantum)
+            .field("upgrade_after", &self.upgrade_after)
+            .field("max_tasks", &self.max_tasks)
+            .finish_non_exhaustive()
+    }
+}

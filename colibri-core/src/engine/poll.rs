@@ -1,0 +1,275 @@
+//! One turn: who is picked, how it is polled, and what becomes of it. The numbers are those of the diagram in
+//! [`crate::slot`].
+
+use alloc::boxed::Box;
+use core::task::Context;
+
+use super::Engine;
+use crate::event::{Kind, YieldReason};
+use crate::local;
+use crate::meter::UNLIMITED;
+use crate::priority::Priority;
+use crate::queue;
+use crate::slot::{
+    CANCELLED, DEBTOR, DETACHED, EXTRAS, Failure, HIDDEN, NIL, Object, PAUSED, Slot, State, WAITS, WOKEN,
+};
+use crate::task::TaskError;
+use crate::unwind;
+use crate::waker::Entry;
+
+/// The future of `block_on`, which is polled in the turns of its stand-in: whether it is done.
+pub(crate) type Root<'r> = dyn FnMut(&mut Context<'_>) -> bool + 'r;
+
+/// What one slice's polls have in common.
+pub(crate) struct Polls<'e, 'r> {
+    /// The spare header, once it was lent: not looked up for each poll.
+    lent: Option<&'e Entry>,
+    root: Option<&'r mut Root<'r>>,
+}
+
+impl<'r> Polls<'_, 'r> {
+    pub(crate) fn new(root: Option<&'r mut Root<'r>>) -> Self {
+        Polls { lent: None, root }
+    }
+}
+
+impl Engine {
+    /// The next task to run, with its slot and the level it runs at. A task that has overdrawn a whole turn is passed
+    /// over, unless it is alone: each round then pays off one quantum.
+    #[inline(always)]
+    pub(crate) fn pick(&self) -> Option<(u32, &Slot, Priority)> {
+        loop {
+            let (index, slot, level) = self.ready.pop(&self.slots)?;
+            let guest = level != slot.class.get();
+            if slot.used.get() != 0 && !guest && self.passes_over(index, slot, level) {
+                continue;
+            }
+            if slot.is(DEBTOR) {
+                self.forget_debtor(index, slot);
+            }
+            self.ready.note_run(guest);
+            return Some((index, slot, level));
+        }
+    }
+
+    /// If a whole turn was overdrawn, the turn goes to paying off that, unless nobody else would have it.
+    #[inline(never)]
+    fn passes_over(&self, index: u32, slot: &Slot, level: Priority) -> bool {
+        let Some(left) = u64::from(slot.used.get()).checked_sub(self.quota(index, slot)) else {
+            return false;
+        };
+        if !self.ready.any_at(level) {
+            slot.used.set(0);
+            return false;
+        }
+        slot.used.set(left as u32);
+        if !slot.is(DEBTOR) {
+            slot.set(DEBTOR);
+            let waited = self.now_micros.get().wrapping_sub(slot.since.get());
+            let since = (self.now.get() / 1000).saturating_sub(u64::from(waited));
+            self.debtors.add(index, level, since);
+        }
+        self.ready.push_back(&self.slots, index, slot, level, queue::Kind::Ready);
+        true
+    }
+
+    #[cold]
+    pub(super) fn forget_debtor(&self, index: u32, slot: &Slot) {
+        slot.clear(DEBTOR);
+        self.debtors.remove(index);
+    }
+
+    /// Polls a task that `pick` gave out: whether it has ended.
+    #[inline(always)]
+    pub(crate) fn poll<'e>(
+        &'e self,
+        index: u32,
+        slot: &Slot,
+        level: Priority,
+        polls: &mut Polls<'e, '_>,
+    ) -> bool {
+        self.polls.set(self.polls.get() + 1);
+        let since = if slot.class.get() == level { slot.since.get() } else { self.ready_since(index, slot) };
+        let wait_micros = self.now_micros.get().wrapping_sub(since);
+        self.counters.run(slot.class.get(), wait_micros);
+        slot.state.set(State::Running);
+        slot.clear(WOKEN);
+        let Some(mut body) = slot.body.take() else { unreachable!("a ready task has a body") };
+        let header = slot.header.get();
+        let entry = if header == NIL { self.lend_spare(index, &mut polls.lent) } else { self.entry(header) };
+        self.running.set(index);
+        self.running_level.set(level);
+        if self.events.wanted() {
+            self.note_at(Kind::Started, index, slot, level);
+            self.events.tell();
+        }
+        let begun = if slot.is(EXTRAS) { self.open_account(index, wait_micros) } else { None };
+        local::with(|local| {
+            local.set_waker(&entry.waker);
+            local.meter.open_scheduled(self.now.get(), self.meter_mode, self.checks_a_poll());
+        });
+        let keep = !slot.is(DETACHED);
+        let mut context = Context::from_waker(&entry.waker);
+        let (mut done, mut left) = (false, None);
+        let panic = unwind::catch(|| {
+            done = match &mut polls.root {
+                Some(root) if slot.is(HIDDEN) => root(&mut context),
+                _ => body.as_mut().step(&mut context, keep, &mut left),
+            };
+        })
+        .err();
+        let (yielded, reason) =
+            local::with(|local| (local.yielded.replace(false), local.reason.replace(None)));
+        // Straight after the poll: a clone that was handed to another thread counts, since its wake precedes its drop.
+        if header == NIL && !entry.is_unshared() {
+            slot.header.set(self.spare.replace(NIL));
+            polls.lent = None;
+        }
+        self.look_after_poll();
+        if let Some(begun) = begun {
+            self.close_account(index, begun);
+        }
+        if done || panic.is_some() || slot.is(CANCELLED) {
+            if slot.is(HIDDEN) {
+                // `block_on` returns.
+                self.remote.request_yield();
+            }
+            self.settle_ended(index, slot, body, left, panic);
+            return true;
+        }
+        // Both are empty: forgotten, they need not be asked whether there is something to drop.
+        core::mem::forget((slot.body.replace(Some(body)), left));
+        self.settle_pending(index, slot, yielded, reason);
+        self.running.set(NIL);
+        false
+    }
+
+    /// Since when a promoted task is ready, which is forgotten with that.
+    #[cold]
+    fn ready_since(&self, index: u32, slot: &Slot) -> u32 {
+        self.risen.borrow_mut().remove(&index).unwrap_or(slot.since.get())
+    }
+
+    /// How many checks a task passes per poll, besides what its time allows.
+    #[inline(always)]
+    fn checks_a_poll(&self) -> u64 {
+        if self.figures.always_yield { 0 } else { UNLIMITED }
+    }
+
+    /// The poll is over and the task is not.
+    #[inline(always)]
+    pub(super) fn settle_pending(&self, index: u32, slot: &Slot, yielded: bool, reason: Option<YieldReason>) {
+        // The ordinary case, in which none of those below applies.
+        let ordinary = reason.is_none()
+            && slot.used.get() == 0
+            && !slot.is(WAITS | PAUSED | EXTRAS)
+            && !self.events.wanted();
+        if !ordinary {
+            return self.settle_pending_with_care(index, slot, yielded, reason);
+        }
+        if yielded || slot.is(WOKEN) {
+            self.counters.yielded(slot.class.get());
+            self.enqueue_plain(index, slot);
+        } else {
+            slot.state.set(State::Idle);
+        }
+    }
+
+    /// Out of line: it would take the registers that the ordinary case needs.
+    #[inline(never)]
+    fn settle_pending_with_care(&self, index: u32, slot: &Slot, yielded: bool, reason: Option<YieldReason>) {
+        slot.state.set(State::Idle);
+        if slot.is(WAITS) {
+            self.forget_waits_not_renewed(index, slot);
+        }
+        let again = yielded || slot.is(WOKEN);
+        let reason = match reason {
+            Some(YieldReason::Look) => Some(self.reason_found_late()),
+            reason => reason,
+        };
+        let stopped = matches!(
+            reason,
+            Some(YieldReason::Slice | YieldReason::Preempted | YieldReason::Host | YieldReason::Look)
+        );
+        if slot.used.get() != 0 && !(again && stopped) {
+            // The turn is over: what is left of it is not saved, what was overdrawn is kept, but by a guest.
+            let guest = self.running_level.get() != slot.class.get();
+            let overdrawn = u64::from(slot.used.get()).saturating_sub(self.quota(index, slot));
+            slot.used.set(if guest { 0 } else { overdrawn as u32 });
+        }
+        if !again {
+            return self.note(Kind::Suspended, index, slot);
+        }
+        if slot.is(PAUSED) {
+            slot.set(WOKEN);
+            return self.note(Kind::Suspended, index, slot);
+        }
+        let reason = reason.unwrap_or(YieldReason::Own);
+        self.counters.yielded(slot.class.get());
+        if slot.is(EXTRAS) {
+            self.count_yield(index);
+        }
+        self.note(Kind::Yielded(reason), index, slot);
+        if stopped {
+            slot.since.set(self.now_micros.get());
+            self.ready.push_front(&self.slots, index, slot);
+        } else {
+            self.enqueue(index, slot);
+        }
+    }
+
+    /// The poll was ended by a check that could not ask: is there a reason?
+    #[cold]
+    fn reason_found_late(&self) -> YieldReason {
+        let before = self.now.get();
+        self.look(self.read_clock());
+        local::with(|local| local.meter.learn(self.now.get() - before));
+        self.reason_to_give_way(self.now.get()).unwrap_or(YieldReason::Look)
+    }
+
+    /// The task finished, panicked, or was cancelled while it ran.
+    #[inline(never)]
+    fn settle_ended(
+        &self,
+        index: u32,
+        slot: &Slot,
+        body: Object,
+        mut left: Option<Object>,
+        panic: Option<unwind::Payload>,
+    ) {
+        // Asked first: a destructor that cancels its own task comes too late.
+        let cancelled = slot.is(CANCELLED);
+        let timed_out = if cancelled { self.timed_out(index, slot) } else { None };
+        // Captures first, under this task's name: who sees the end sees them gone.
+        self.dispose(Some(body));
+        self.running.set(NIL);
+        let kind = match panic {
+            Some(payload) => {
+                self.dispose(left.take());
+                if slot.is(DETACHED) {
+                    unwind::discard(payload);
+                } else {
+                    left = Some(Box::pin(Failure(TaskError::Panicked(payload))));
+                }
+                Kind::Panicked
+            }
+            None if cancelled => {
+                self.dispose(left.take());
+                left = timed_out;
+                Kind::Cancelled
+            }
+            None => Kind::Finished,
+        };
+        let leftovers = self.finish(index, slot, left, kind);
+        self.settle(leftovers);
+    }
+
+    /// What a task leaves whose time was over while it ran.
+    fn timed_out(&self, index: u32, slot: &Slot) -> Option<Object> {
+        if slot.is(DETACHED) || !slot.is(EXTRAS) {
+            return None;
+        }
+        let timed_out = self.extras.borrow().get(&index).is_some_and(|extras| extras.timed_out);
+        timed_out.then(|| -> Object { Box::pin(Failure(TaskError::TimedOut)) })
+    }
+}

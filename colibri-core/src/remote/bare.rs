@@ -1,0 +1,72 @@
+//! Without threads, on bare metal: only wakes come from outside, from interrupts. The host never parks, since it is the one
+//! that calls, and its hook is there from the start, since nothing without a lock could replace it.
+
+use alloc::vec::Vec;
+
+use super::Hook;
+use crate::engine::Engine;
+use crate::unwind;
+
+/// Nobody sends any.
+pub(crate) enum Message {}
+
+impl Engine {
+    pub(crate) fn carry_out(&self, message: Message) {
+        match message {}
+    }
+}
+
+/// Always empty.
+pub(crate) struct Inbox;
+
+impl Inbox {
+    pub(super) fn new(_max_tasks: usize) -> Self {
+        Inbox
+    }
+
+    #[inline(always)]
+    pub(super) fn has_mail(&self) -> bool {
+        false
+    }
+
+    pub(crate) fn keep_mail(&self) {}
+
+    pub(crate) fn receive(&self) -> Vec<Message> {
+        Vec::new()
+    }
+
+    pub(super) fn close(&self) -> Vec<Message> {
+        Vec::new()
+    }
+}
+
+/// The host has no thread to be woken.
+pub(crate) struct Host;
+
+impl Host {
+    pub(super) fn new() -> Self {
+        Host
+    }
+
+    pub(super) fn notify(&self) {}
+}
+
+/// Where the host's hook is.
+pub(crate) struct HookPlace(Option<Hook>);
+
+impl HookPlace {
+    pub(super) fn new(hook: Option<Hook>) -> Self {
+        HookPlace(hook)
+    }
+
+    pub(super) fn call(&self) {
+        if let Some(hook) = &self.0 {
+            unwind::contain(|| hook());
+        }
+    }
+
+    /// It stays.
+    pub(super) fn take(&self) -> Option<Hook> {
+        None
+    }
+}
