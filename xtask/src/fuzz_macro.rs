@@ -8,7 +8,9 @@ use crate::cargo;
 /// Builds and starts the differential fuzzer.
 pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
     let mut command = cargo::cargo();
-    command.arg("run").arg("--release").arg("--manifest-path").arg(cargo::root().join("Cargo.toml"));
+    // As `cargo xtask test` builds it: what it starts with is there, and rustc is what takes its time.
+    command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
+    command.arg("run").arg("--manifest-path").arg(cargo::root().join("Cargo.toml"));
     command.args(["--package", "colibri-fuzz", "--bin", "fuzz-macro", "--"]).args(arguments);
     match command.status() {
         Ok(status) => cargo::exit_code(status),

@@ -9,11 +9,16 @@ use crate::step::{self, Step};
 const OPTIMISED: (&str, &str) = ("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
 
 /// The cheapest first; the tests come last, so that theirs is the end of the output.
-pub(crate) const STEPS: [Step; 5] = [
+pub(crate) const STEPS: [Step; 6] = [
     Step::new("format", &["fmt", "--all", "--check"]).needing("rustfmt"),
     Step::new("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]).needing("clippy"),
     Step::new("docs", &["doc", "--workspace", "--no-deps"]).with(("RUSTDOCFLAGS", "-D warnings")),
     Step::new("fairness", &["run", "--package", "colibri-fuzz", "--", "--no-keep"]).with(OPTIMISED),
+    Step::new(
+        "macro",
+        &["run", "--package", "colibri-fuzz", "--bin", "fuzz-macro", "--", "--functions", "60", "--no-keep"],
+    )
+    .with(OPTIMISED),
     Step::new("tests", &["test", "--workspace"]).with(OPTIMISED),
 ];
 

@@ -7,7 +7,9 @@ use crate::scope::State;
 
 impl Generator {
     pub(crate) fn idiom(&mut self) -> String {
-        let choices: [fn(&mut Self) -> String; 22] = [
+        let choices: [fn(&mut Self) -> String; 24] = [
+            Self::call_statement,
+            Self::call_statement,
             Self::late_init,
             Self::late_init_in_loop,
             Self::best_reference,
@@ -212,13 +214,21 @@ impl Generator {
         self.forms.note("continue label");
         let (bytes, i, words, sum) =
             (self.unique("bytes"), self.unique("i"), self.unique("words"), self.unique("sum"));
-        let (label, hard, text) =
-            (self.unique("'scan"), self.tick(Tick::Hard), self.expression(Kind::Str, 0));
+        let (label, hard, text) = (self.unique("'scan"), self.tick(Tick::Hard), self.scanned());
         self.scopes.declare(&words, Kind::USIZE, true);
         self.scopes.declare(&sum, Kind::Int(Int::U64), true);
         format!(
             "let {bytes} = {text}.as_bytes();\nlet mut {i} = 0;\nlet mut {words} = 0usize;\nlet mut {sum} = 0u64;\n{label}: while {i} < {bytes}.len() {{\n{hard}let c = {bytes}[{i}];\n{i} += 1;\nif c.is_ascii_digit() {{\nlet mut n = (c - b'0') as u64;\nwhile {i} < {bytes}.len() && {bytes}[{i}].is_ascii_digit() {{\n{hard}n = n * 10 + ({bytes}[{i}] - b'0') as u64;\n{i} += 1;\n}}\n{sum} += n;\n}} else if c == b'\"' {{\nloop {{\n{hard}if {i} == {bytes}.len() {{ break {label}; }}\nif {bytes}[{i}] == b'\"' {{ {i} += 1; continue {label}; }}\n{i} += 1;\n}}\n}} else {{\n{words} += 1;\n}}\n}}\n"
         )
+    }
+
+    /// A text with words, numbers and quotes, or one from elsewhere.
+    fn scanned(&mut self) -> String {
+        if self.random.chance(30) {
+            return self.expression(Kind::Str, 0);
+        }
+        let texts = ["\"a \\\"q 7\\\" 12,x\"", "\"\\\"\\\"5 5\\\"b\\\"c\"", "\"1 \\\"2\""];
+        (*self.random.pick(&texts)).to_owned()
     }
 
     /// A guard of a `RefCell` that is held in a loop, or by the iterator's expression.
@@ -316,7 +326,9 @@ impl Generator {
 
     /// A call for its effect.
     fn call_statement(&mut self) -> String {
-        let kind = *self.random.pick(&[Kind::I32, Kind::Unit, Kind::MaybeInt, self.returns]);
+        let mut kinds = self.helpers.iter().map(|helper| helper.returns).collect::<Vec<_>>();
+        kinds.push(self.returns);
+        let kind = *self.random.pick(&kinds);
         match self.call(kind) {
             Some(call) if kind == Kind::Items => format!("note({call}.count());\n"),
             Some(call) => format!("note({call});\n"),

@@ -9,7 +9,7 @@
 //!    runs them; `template/support.rs` compares the twins there, under every kind of budget. `judge` does all three.
 //! 4. If the twins differ, `shrink` makes the function small, and `kept` keeps it.
 //!
-//! `canary` has wrong lowerings that must be found out.
+//! `canary` has wrong lowerings that must be found out; `hunt` looks for them all.
 
 mod arguments;
 mod borrow;
@@ -21,6 +21,7 @@ mod expression;
 mod form;
 mod function;
 mod generator;
+mod hunt;
 mod idiom;
 mod judge;
 mod kept;
@@ -50,7 +51,8 @@ fn main() -> ExitCode {
         say(&case::Case::generated(arguments.seed, number).text);
         return ExitCode::SUCCESS;
     }
-    match run::run(&arguments) {
+    let result = if arguments.canaries { hunt::hunt(&arguments) } else { run::run(&arguments) };
+    match result {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(message) => {

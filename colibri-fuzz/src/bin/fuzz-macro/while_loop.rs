@@ -11,7 +11,7 @@ impl Generator {
     }
 
     pub(crate) fn while_loop(&mut self) -> String {
-        match self.random.below(6) {
+        match self.random.below(7) {
             0 => {
                 self.forms.note("while");
                 let condition = self.boolean(2);
@@ -25,7 +25,7 @@ impl Generator {
                 });
                 self.looped(&format!("while {condition}"), Tick::Hard, |_| {})
             }
-            2 => {
+            2 | 6 => {
                 self.forms.note("while temporary");
                 let (number, condition) = (self.int_argument(), self.boolean(1));
                 self.looped(&format!("while Loud({number} & 63).is({condition})"), Tick::Hard, |_| {})

@@ -12,6 +12,8 @@ use std::time::Duration;
 
 use colibri_core::{Budget, with_budget};
 
+use crate::short::{self, Grant};
+
 /// Iterations that unbounded loops and recursion have, all together: after that they panic, in both twins alike.
 const PATIENCE: u64 = 1_500;
 /// Polls after which a function is said never to end.
@@ -20,6 +22,16 @@ const MOST_POLLS: u64 = 300_000;
 const LONGEST_LOG: usize = 4_000;
 /// The check budgets.
 const CHECKS: [u32; 7] = [0, 1, 2, 3, 5, 17, 1000];
+/// The grants of the short runtime.
+const GRANTS: [Grant; 7] = [
+    Grant { checks: 1, over_every: 1, arrears: 0 },
+    Grant { checks: 2, over_every: 1, arrears: 0 },
+    Grant { checks: 3, over_every: 1, arrears: 2 },
+    Grant { checks: 4, over_every: 2, arrears: 0 },
+    Grant { checks: 5, over_every: 1, arrears: 1 },
+    Grant { checks: 9, over_every: 3, arrears: 4 },
+    Grant { checks: 17, over_every: 1, arrears: 8 },
+];
 
 thread_local! {
     static LOG: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
@@ -195,6 +207,8 @@ pub struct Case {
     pub name: &'static str,
     pub plain: fn(u64) -> String,
     pub cooperative: fn(u64) -> Pin<Box<dyn Future<Output = String>>>,
+    /// Whether it is on the short runtime.
+    pub is_short: bool,
 }
 
 /// What can be seen of one run.
@@ -226,6 +240,7 @@ enum Mode {
     Foreign,
     Time,
     Checks(u32),
+    Short(Grant),
 }
 
 /// Polls to the end; how often is told through `polls`, on a panic too.
@@ -235,7 +250,7 @@ fn poll_to_end(mode: Mode, mut future: Pin<Box<dyn Future<Output = String>>>, po
         polls.set(polls.get() + 1);
         let mut poll = || future.as_mut().poll(&mut context);
         let polled = match mode {
-            Mode::Foreign => poll(),
+            Mode::Foreign | Mode::Short(_) => poll(),
             Mode::Unlimited => with_budget(Budget::UNLIMITED, poll),
             Mode::Time => with_budget(Budget::time(Duration::from_micros(1)), poll),
             Mode::Checks(checks) => with_budget(Budget::checks(checks), poll),
@@ -257,9 +272,12 @@ fn judge(case: &Case, inputs: u64) -> Result<(u64, u64), (&'static str, String)>
         runs += 1;
         let mut checks = 0;
         let modes = CHECKS.map(Mode::Checks).into_iter().chain([Mode::Unlimited, Mode::Foreign, Mode::Time]);
-        for mode in modes {
+        let grants = GRANTS.iter().copied().filter(|_| case.is_short).map(Mode::Short);
+        for mode in modes.chain(grants) {
             let polls = Cell::new(0);
+            short::set(if let Mode::Short(grant) = mode { Some(grant) } else { None });
             let seen = watch(|| poll_to_end(mode, (case.cooperative)(input), &polls));
+            short::set(None);
             runs += 1;
             comparisons += 3;
             let place = format!("input {input}, budget {mode:?}");
@@ -277,6 +295,16 @@ fn judge(case: &Case, inputs: u64) -> Result<(u64, u64), (&'static str, String)>
                     around(&expected.log)
                 );
                 return Err(("log", difference));
+            }
+            if let Mode::Short(grant) = mode {
+                comparisons += 1;
+                let gave_way = polls.get() - 1;
+                // With grants of one each check gives way; with longer ones it must happen now and then.
+                let is_exact = grant.checks == 1 && grant.over_every == 1;
+                if gave_way > checks || (is_exact && gave_way < checks) || (gave_way == 0 && checks > 500) {
+                    let difference = format!("{place}: gave way {gave_way} times, for {checks} checks");
+                    return Err(("polls", difference));
+                }
             }
             if let Mode::Checks(budget) = mode {
                 comparisons += 1;
