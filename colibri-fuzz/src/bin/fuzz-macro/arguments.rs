@@ -62,6 +62,9 @@ pub(crate) struct Arguments {
     /// Use a lowering that is wrong on purpose: it must be found (nothing is replayed, kept or made small)
     #[arg(long, value_name = "NAME", value_parser = canary, long_help = canaries())]
     pub(crate) canary: Option<Canary>,
+    /// Print what the compiler says of functions that do not compile even plain: faults of the generator
+    #[arg(long)]
+    pub(crate) show_invalid: bool,
     /// Use every one of these wrong lowerings: each must be found within a few functions
     #[arg(long, conflicts_with_all = ["canary", "functions", "time", "print"])]
     pub(crate) canaries: bool,

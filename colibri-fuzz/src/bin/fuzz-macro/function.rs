@@ -77,7 +77,7 @@ impl Generator {
         if is_async {
             self.forms.note("async fn");
         }
-        let left = self.random.between(6, 26) as i32;
+        let left = self.random.between(3, 18) as i32;
         let own = is_recursive.then(|| Callee {
             name: "entry".to_owned(),
             arguments: kinds.clone(),
@@ -105,7 +105,7 @@ impl Generator {
             [Kind::I32, Kind::USIZE, Kind::Slice, Kind::IntsMut, Kind::IntMut, Kind::Loud, Kind::MaybeInt];
         let kinds = (0..self.random.below(3)).map(|_| *self.random.pick(&KINDS)).collect::<Vec<_>>();
         self.returns = *self.random.pick(&[Kind::I32, Kind::Unit, Kind::MaybeInt, Kind::ResultInt]);
-        let left = self.random.between(3, 8) as i32;
+        let left = self.random.between(2, 6) as i32;
         let (arguments, body) = self.function(&kinds, None, left, "", "");
         let output =
             if self.returns == Kind::Unit { String::new() } else { format!(" -> {}", self.returns.name()) };
@@ -137,7 +137,12 @@ impl Generator {
         self.own = own;
         let body = self.scoped(|this| {
             let most = this.left.max(1) as usize;
-            let statements = this.statements(most / 2, most);
+            let mut statements = this.statements(most / 2, most);
+            if this.random.chance(60) {
+                statements.push_str(&this.nest());
+            }
+            // What comes at the end takes the counter itself.
+            this.helpers.retain(|helper| end.is_empty() || !helper.name.starts_with("counter."));
             let value = this.value_at_end();
             format!("{first}{start}{statements}{end}{value}")
         });
@@ -212,7 +217,7 @@ impl Generator {
             self.scopes.open();
             self.scopes.declare("self.total", Kind::I32, form != "&self");
             self.scopes.declare("self.log", Kind::Ints, form != "&self");
-            let left = self.random.between(3, 8) as i32;
+            let left = self.random.between(2, 6) as i32;
             let (arguments, body) = self.function(&[Kind::I32], own, left, "", "");
             self.scopes.close();
             let form = if is_last {

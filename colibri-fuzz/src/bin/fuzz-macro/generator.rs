@@ -6,6 +6,7 @@
 
 use crate::form::Forms;
 use crate::kind::Kind;
+use crate::nest::Nest;
 use crate::random::Random;
 use crate::scope::{Id, Scopes, State};
 
@@ -48,6 +49,10 @@ pub(crate) struct Generator {
     pub(crate) keeps_loops: bool,
     /// Blocks may be written inside expressions (not in a macro's arguments).
     pub(crate) has_blocks: bool,
+    /// Inside a loop nest: how it is written.
+    pub(crate) nest: Option<Nest>,
+    /// Statements with a hole for an `i32`, on variables whose types are not known yet.
+    pub(crate) loose: Vec<String>,
     /// Let chains are there.
     pub(crate) has_chains: bool,
     names: usize,
@@ -72,6 +77,8 @@ impl Generator {
             own: None,
             keeps_loops: false,
             has_blocks: true,
+            nest: None,
+            loose: Vec::new(),
             has_chains,
             names: 0,
         }

@@ -236,6 +236,7 @@ impl Generator {
         let (cell, name, soft) = (self.unique("cell"), self.unique("x"), self.tick(Tick::Soft));
         let (ints, number) = (self.expression(Kind::Ints, 1), self.without_blocks(|this| this.i32(1)));
         self.forms.note("borrow across loop");
+        let ints = format!("({ints} as Vec<i32>)");
         if self.random.chance(50) {
             return format!(
                 "let {cell} = std::cell::RefCell::new({ints});\nfor {name} in {cell}.borrow_mut().iter_mut() {{\n{soft}*{name} ^= {number};\nnote({cell}.try_borrow().is_err());\n}}\nnote({cell}.try_borrow().is_ok());\n"

@@ -41,7 +41,7 @@ impl Generator {
         bind: impl FnOnce(&mut Self),
         first: impl FnOnce(&mut Self) -> String,
     ) -> String {
-        let label = self.random.chance(25).then(|| self.unique("'l"));
+        let label = self.random.chance(if self.nest.is_some() { 60 } else { 25 }).then(|| self.unique("'l"));
         if label.is_some() {
             self.forms.note("label");
         }

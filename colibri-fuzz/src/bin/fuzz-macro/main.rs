@@ -2,8 +2,9 @@
 //!
 //! The road of one function:
 //!
-//! 1. `function` writes it from a seed, with `statement`, `borrow`, `looping`, `while_loop`, `idiom`, `expression` and
-//!    `number`, which share the `generator`; `scope` knows what the borrow checker would say. `form` counts what it is made of.
+//! 1. `function` writes it from a seed, with `statement`, `borrow`, `looping`, `while_loop`, `nest`, `idiom`, `expression`
+//!    and `number`, which share the `generator`; `scope` knows what the borrow checker would say. `form` counts what it is
+//!    made of.
 //! 2. `case` makes two of the one text: the plain twin, and the one with the attribute.
 //! 3. `project` writes many of them into programs, `compile` builds these and sorts what rustc says by case, `execute`
 //!    runs them; `template/support.rs` compares the twins there, under every kind of budget. `judge` does all three.
@@ -27,6 +28,8 @@ mod judge;
 mod kept;
 mod kind;
 mod looping;
+mod nest;
+mod nest_part;
 mod number;
 mod project;
 mod random;

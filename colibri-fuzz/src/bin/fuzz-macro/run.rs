@@ -40,6 +40,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool, String> {
         _ => true,
     };
     let summary = batches(&mut project, arguments, &setting, start)?;
+    for (case, why) in summary.invalid.iter().filter(|_| arguments.show_invalid) {
+        say(&format!("{}: {}", case.name, why.trim_end()));
+    }
     say(&summary.text(start.elapsed()));
     project.is_optimised = arguments.optimised;
     if let Some(canary) = wrong {

@@ -38,7 +38,7 @@ impl Generator {
                 break;
             }
             self.left -= 1;
-            text.push_str(&self.statement());
+            text.push_str(&if self.nest.is_some() { self.nest_statement() } else { self.statement() });
         }
         text
     }
@@ -46,7 +46,9 @@ impl Generator {
     pub(crate) fn statement(&mut self) -> String {
         let exits = if self.is_in_loop() { 9 } else { 3 };
         let loops = if self.scopes.depth.0 < 4 && self.left > 2 { 17 } else { 0 };
-        let choices: [(usize, Writer); 14] = [
+        let nests = if self.nest.is_none() && self.scopes.depth.0 < 2 { 6 } else { 0 };
+        let choices: [(usize, Writer); 15] = [
+            (nests, Self::nest),
             (12, Self::declaration),
             (12, Self::assignment),
             (8, Self::told),

@@ -142,6 +142,72 @@ impl Loud {
     }
 }
 
+/// A number that is moved, not copied, by each operation; too large a one ends in a panic.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Big(pub Vec<u32>);
+
+impl Big {
+    pub fn of(value: i32) -> Big {
+        Big(vec![value.unsigned_abs() & 0xffff])
+    }
+
+    pub fn low(&self) -> i32 {
+        self.0[0] as i32
+    }
+}
+
+impl std::ops::Add for Big {
+    type Output = Big;
+
+    fn add(mut self, other: Big) -> Big {
+        note(format_args!("{} + {}", self.0[0], other.0[0]));
+        self.0[0] = self.0[0].checked_add(other.0[0]).filter(|sum| *sum < 900_000).expect("small enough");
+        self
+    }
+}
+
+impl std::ops::Mul<&Big> for Big {
+    type Output = Big;
+
+    fn mul(mut self, other: &Big) -> Big {
+        self.0[0] = self.0[0].wrapping_mul(other.0[0] | 1) & 0xffff;
+        self
+    }
+}
+
+impl std::ops::AddAssign<i32> for Big {
+    fn add_assign(&mut self, other: i32) {
+        self.0[0] = (self.0[0] + other.unsigned_abs() % 9) & 0xffff;
+    }
+}
+
+impl Drop for Big {
+    fn drop(&mut self) {
+        note(format_args!("end of {:?}", self.0));
+    }
+}
+
+/// A small thing that is copied, with arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dot {
+    pub x: i32,
+    pub y: i32,
+}
+
+impl std::ops::Add for Dot {
+    type Output = Dot;
+
+    fn add(self, other: Dot) -> Dot {
+        Dot { x: self.x.wrapping_add(other.x), y: self.y.wrapping_sub(other.y) }
+    }
+}
+
+impl std::ops::AddAssign for Dot {
+    fn add_assign(&mut self, other: Dot) {
+        *self = *self + other;
+    }
+}
+
 /// Two values that can be moved out of one by one.
 #[derive(Debug)]
 pub struct Both {
