@@ -47,6 +47,8 @@ pub(crate) struct Generator {
     pub(crate) own: Option<Callee>,
     /// Inside something that keeps its loops: no iteration is a check.
     pub(crate) keeps_loops: bool,
+    /// In the head of a `while`, whose check comes before the condition: loops in there may be charged with the next round.
+    pub(crate) is_in_condition: bool,
     /// Blocks may be written inside expressions (not in a macro's arguments).
     pub(crate) has_blocks: bool,
     /// Inside a loop nest: how it is written.
@@ -76,6 +78,7 @@ impl Generator {
             helpers: Vec::new(),
             own: None,
             keeps_loops: false,
+            is_in_condition: false,
             has_blocks: true,
             nest: None,
             loose: Vec::new(),

@@ -75,7 +75,8 @@ impl Generator {
         self.forms.note("best reference");
         let (best, item, ints) = (self.unique("best"), self.unique("x"), self.scopes.read(id));
         let soft = self.tick(Tick::Soft);
-        let condition = self.without_blocks(|this| this.boolean(1));
+        let condition =
+            self.while_held(id, State::Shared, |this| this.without_blocks(|this| this.boolean(1)));
         let result = self.unique("v");
         self.scopes.declare(&result, Kind::I32, false);
         format!(

@@ -102,7 +102,10 @@ impl Generator {
                 let name = self.unique("out");
                 self.loose.push(format!("{name}.push({{}});\n"));
                 self.loose.push(format!("{name}.push({{}} ^ 1);\n"));
-                (format!("let mut {name} = Vec::new();\n"), format!("{name}.push(0i32);\nnote({name}.iter().copied().max());\n"))
+                (
+                    format!("let mut {name} = Vec::new();\n"),
+                    format!("{name}.push(0i32);\nnote({name}.iter().copied().max());\n"),
+                )
             }
             2 => {
                 let name = self.unique("most");

@@ -245,7 +245,9 @@ impl Generator {
         match (&first.label, first.value) {
             (_, Some(_)) => None,
             (Some(label), None) => Some(format!("break {label}")),
-            (None, None) if loops.len() == outside + 1 && self.targets.last()?.is_loop => Some("break".to_owned()),
+            (None, None) if loops.len() == outside + 1 && self.targets.last()?.is_loop => {
+                Some("break".to_owned())
+            }
             _ => None,
         }
     }

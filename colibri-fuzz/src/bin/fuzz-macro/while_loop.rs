@@ -14,7 +14,9 @@ impl Generator {
     pub(crate) fn condition(&mut self, write: impl FnOnce(&mut Self) -> String) -> String {
         self.scopes.depth.0 += 1;
         self.targets.push(Target { label: None, value: None, is_loop: false });
+        let before = std::mem::replace(&mut self.is_in_condition, true);
         let condition = self.scoped(write);
+        self.is_in_condition = before;
         self.targets.pop();
         self.scopes.depth.0 -= 1;
         condition
@@ -109,7 +111,7 @@ impl Generator {
                 let body = self.looped(&head, Tick::Soft, |this| {
                     this.scopes.declare(&name, Kind::I32, false);
                 });
-                format!("let mut {iterator} = {items}.into_iter();\n{body}")
+                format!("let mut {iterator}: std::vec::IntoIter<i32> = {items}.into_iter();\n{body}")
             }
             3 => {
                 self.forms.note("while let take");
