@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Forms(BTreeMap<&'static str, u64>);
 
 /// All of them, in the order of the table. The generator's notes are checked against it.
-pub(crate) const FORMS: [&str; 106] = [
+pub(crate) const FORMS: [&str; 107] = [
     "for range",
     "for range inclusive",
     "for range rev",
@@ -61,6 +61,7 @@ pub(crate) const FORMS: [&str; 106] = [
     "nest guard",
     "nest big",
     "nest move out",
+    "nest kernel",
     "label",
     "break",
     "break value",

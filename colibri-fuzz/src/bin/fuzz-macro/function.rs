@@ -17,6 +17,12 @@ pub(crate) fn generate(seed: u64, number: u64, has_chains: bool) -> (String, For
         text.push_str(written);
         helpers.push(callee);
     }
+    while generator.random.chance(35) {
+        if let Some((written, callee)) = generator.kernel_function(&helpers) {
+            text.push_str(&written);
+            helpers.push(callee);
+        }
+    }
     for number in 0..generator.random.below(3) {
         let (written, callee) = generator.helper(&format!("helper{number}"));
         text.push_str(&written);

@@ -26,6 +26,7 @@ mod hunt;
 mod idiom;
 mod judge;
 mod kept;
+mod kernel;
 mod kind;
 mod looping;
 mod nest;
