@@ -98,6 +98,8 @@ mod checkpoint;
 mod iter;
 mod local;
 mod meter;
+mod outline;
+mod strip;
 
 mod clock;
 mod coarse;

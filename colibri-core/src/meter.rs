@@ -29,6 +29,9 @@ pub(crate) const FIRST_GRANT_CHECKS: u32 = 64;
 /// of the shortest (0.3 ns) take 0.3 ms, the most that a loop which turns heavy without warning can hide.
 pub(crate) const GRANT_RANGE_CHECKS: (u32, u32) = (1, 1 << 20);
 
+/// So many iterations of a short loop run in arrears if a whole grant has as many: as the first one has.
+const LEAST_ARREARS_CHECKS: i64 = FIRST_GRANT_CHECKS as i64;
+
 /// How long a function runs per poll on an executor that sets no budget, in nanoseconds: 0.5 ms, as Seastar's
 /// task quota.
 pub(crate) const FOREIGN_BUDGET_NANOS: u64 = 500_000;
@@ -427,6 +430,16 @@ impl Meter {
         self.portions.set(left);
         self.granted.set(self.granted.get() + needed * portion);
         Some(needed * portion)
+    }
+
+    /// How many iterations of an inner loop may run before the loop around it looks at the fuel: half of a grant, so
+    /// that a budget is overdrawn by 10 µs more at most.
+    pub(crate) fn arrears(&self) -> i64 {
+        if self.counts(self.mode.get()) {
+            return 0;
+        }
+        let grant = i64::from(self.grant.get());
+        (grant / 2).max(grant.min(LEAST_ARREARS_CHECKS))
     }
 
     fn grant_of(&self, fuel: i64) -> i64 {

@@ -10,6 +10,9 @@ use core::task::{Context, Poll, Waker};
 
 use crate::checkpoint::uninterrupted;
 use crate::local;
+pub use crate::outline::*;
+pub use crate::strip::{Counted, Cut, OpenAny, OpenFast, Probe, Strip};
+
 use crate::meter::{FIRST_GRANT_CHECKS, FOREIGN_BUDGET_NANOS, Outer, Saved, UNLIMITED};
 
 /// A cooperative function, as the attribute saw it.

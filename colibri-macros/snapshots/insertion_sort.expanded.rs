@@ -11,57 +11,159 @@ fn insertion_sort(v: &mut [u32]) -> impl core::future::Future<Output = ()> {
                 };
                 {
                     match core::iter::IntoIterator::into_iter(1..v.len()) {
-                        mut iterator_0 => loop {
-                            if fuel <= 0 {
-                                let saved = (v, iterator_0);
-                                fuel =
-                                    refill(const { &Site::new("insertion_sort", core::file!(), 0u32) }).await;
-                                (v, iterator_0) = saved;
-                                continue;
-                            }
-                            let next;
-                            (next, iterator_0) = step(iterator_0);
-                            match next {
-                                core::option::Option::None => break,
-                                core::option::Option::Some(i) => {
-                                    fuel -= 1;
-                                    let key = v[i];
-                                    #[allow(unused_mut)]
-                                    let mut key = key;
-                                    let mut j = i;
-                                    'finished_3: {
-                                        loop {
-                                            if fuel <= 0 {
-                                                break;
+                        mut iterator_0 => {
+                            let mut entry: Entry<_, _, (), (), (), ()> = Entry::At0((iterator_0,));
+                            loop {
+                                {
+                                    let exit: Exit<(), _>;
+                                    (fuel, exit) = call_3(&mut *v, fuel, entry, |v, mut fuel, mut entry| {
+                                        let exit = 'nest: {
+                                            loop {
+                                                match entry {
+                                                    Entry::At0((mut iterator_0,)) => {
+                                                        loop {
+                                                            if fuel <= 0
+                                                                && spent(
+                                                                    &mut fuel,
+                                                                    const {
+                                                                        &Site::new(
+                                                                            "insertion_sort",
+                                                                            core::file!(),
+                                                                            0u32,
+                                                                        )
+                                                                    },
+                                                                )
+                                                            {
+                                                                entry = Entry::At0((iterator_0,));
+                                                                break 'nest Exit::Left(entry);
+                                                            }
+                                                            match core::iter::Iterator::next(&mut iterator_0)
+                                                            {
+                                                                core::option::Option::None => break,
+                                                                core::option::Option::Some(i) => {
+                                                                    fuel -= 1;
+                                                                    let key = v[i];
+                                                                    let mut j = i;
+                                                                    loop {
+                                                                        if fuel < 4 {
+                                                                            if fuel <= 0
+                                                                                && spent(
+                                                                                    &mut fuel,
+                                                                                    const {
+                                                                                        &Site::new(
+                                                                                            "insertion_sort",
+                                                                                            core::file!(),
+                                                                                            0u32,
+                                                                                        )
+                                                                                    },
+                                                                                )
+                                                                            {
+                                                                                entry = Entry::At1((
+                                                                                    key, j, iterator_0,
+                                                                                ));
+                                                                                break 'nest Exit::Left(
+                                                                                    entry,
+                                                                                );
+                                                                            }
+                                                                            if j > 0 && v[j - 1] > key {
+                                                                                fuel -= 1;
+                                                                                v[j] = v[j - 1];
+                                                                                j -= 1;
+                                                                            } else {
+                                                                                break;
+                                                                            }
+                                                                        } else {
+                                                                            fuel -= 4;
+                                                                            if j > 0 && v[j - 1] > key {
+                                                                                v[j] = v[j - 1];
+                                                                                j -= 1;
+                                                                            } else {
+                                                                                break;
+                                                                            }
+                                                                            if j > 0 && v[j - 1] > key {
+                                                                                v[j] = v[j - 1];
+                                                                                j -= 1;
+                                                                            } else {
+                                                                                break;
+                                                                            }
+                                                                            if j > 0 && v[j - 1] > key {
+                                                                                v[j] = v[j - 1];
+                                                                                j -= 1;
+                                                                            } else {
+                                                                                break;
+                                                                            }
+                                                                            if j > 0 && v[j - 1] > key {
+                                                                                v[j] = v[j - 1];
+                                                                                j -= 1;
+                                                                            } else {
+                                                                                break;
+                                                                            }
+                                                                        }
+                                                                    }
+                                                                    v[j] = key;
+                                                                }
+                                                            }
+                                                        }
+                                                        break 'nest Exit::Done;
+                                                    }
+                                                    #[allow(
+                                                        unused_mut,
+                                                        unused_variables,
+                                                        unused_assignments,
+                                                        unused_labels,
+                                                        unreachable_code
+                                                    )]
+                                                    Entry::At1((mut key, mut j, mut iterator_0)) => {
+                                                        'iteration_0: {
+                                                            loop {
+                                                                if fuel <= 0
+                                                                    && spent(
+                                                                        &mut fuel,
+                                                                        const {
+                                                                            &Site::new(
+                                                                                "insertion_sort",
+                                                                                core::file!(),
+                                                                                0u32,
+                                                                            )
+                                                                        },
+                                                                    )
+                                                                {
+                                                                    entry = Entry::At1((key, j, iterator_0));
+                                                                    break 'nest Exit::Left(entry);
+                                                                }
+                                                                if j > 0 && v[j - 1] > key {
+                                                                    fuel -= 1;
+                                                                    v[j] = v[j - 1];
+                                                                    j -= 1;
+                                                                } else {
+                                                                    break;
+                                                                }
+                                                            }
+                                                            v[j] = key;
+                                                        }
+                                                        entry = Entry::At0((iterator_0,));
+                                                    }
+                                                    _ => break 'nest Exit::Done,
+                                                }
                                             }
-                                            if j > 0 && v[j - 1] > key {
-                                                fuel -= 1;
-                                                v[j] = v[j - 1];
-                                                j -= 1;
-                                            } else {
-                                                break 'finished_3;
-                                            }
-                                        }
-                                        loop {
-                                            if fuel <= 0 {
-                                                let saved = (v, key, j, iterator_0);
-                                                fuel = refill (const { & Site :: new ("insertion_sort" , core :: file ! () , 0u32) }) . await ;
-                                                (v, key, j, iterator_0) = saved;
-                                                continue;
-                                            }
-                                            if j > 0 && v[j - 1] > key {
-                                                fuel -= 1;
-                                                v[j] = v[j - 1];
-                                                j -= 1;
-                                            } else {
-                                                break;
-                                            }
-                                        }
+                                        };
+                                        (fuel, exit)
+                                    });
+                                    match exit {
+                                        Exit::Done => break,
+                                        Exit::Return(()) => break,
+                                        Exit::Left(left) => entry = left,
                                     }
-                                    v[j] = key;
+                                }
+                                if fuel <= 0 {
+                                    let saved = (v, entry);
+                                    fuel =
+                                        refill(const { &Site::new("insertion_sort", core::file!(), 0u32) })
+                                            .await;
+                                    (v, entry) = saved;
                                 }
                             }
-                        },
+                        }
                     };
                 }
             };

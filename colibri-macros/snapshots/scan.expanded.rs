@@ -18,96 +18,125 @@ fn scan(
                 let mut total = 0;
                 {
                     match core::iter::IntoIterator::into_iter(lines) {
-                        mut iterator_1 => 'lines: loop {
-                            if fuel <= 0 {
-                                let saved = (limit, total, iterator_1);
-                                fuel = refill(const { &Site::new("scan", core::file!(), 0u32) }).await;
-                                (limit, total, iterator_1) = saved;
-                                continue;
-                            }
-                            let next;
-                            (next, iterator_1) = step(iterator_1);
-                            match next {
-                                core::option::Option::None => break,
-                                core::option::Option::Some(line) => {
-                                    fuel -= 1;
-                                    {
-                                        match core::iter::IntoIterator::into_iter(line.split(',')) {
-                                            mut iterator_2 => 'finished_2: {
+                        mut iterator_1 => {
+                            let mut entry: Entry<_, _, (), (), (), ()> = Entry::At0((iterator_1,));
+                            loop {
+                                {
+                                    let exit: Exit<Result<usize, std::num::ParseIntError>, _>;
+                                    (total, fuel, exit) = call_4(
+                                        limit,
+                                        total,
+                                        fuel,
+                                        entry,
+                                        |limit, mut total, mut fuel, mut entry| {
+                                            let arrears = arrears();
+                                            let exit = 'nest: {
                                                 loop {
-                                                    if fuel <= 0 {
-                                                        break;
-                                                    }
-                                                    let next;
-                                                    (next, iterator_2) = step(iterator_2);
-                                                    match next {
-                                                        core::option::Option::None => break 'finished_2,
-                                                        core::option::Option::Some(part) => {
-                                                            fuel -= 1;
-                                                            if part.is_empty() {
-                                                                continue 'lines;
+                                                    match entry {
+                                                        Entry::At0((mut iterator_1,)) => {
+                                                            'lines: loop {
+                                                                if fuel <= 0
+                                                                    && spent(
+                                                                        &mut fuel,
+                                                                        const {
+                                                                            &Site::new(
+                                                                                "scan",
+                                                                                core::file!(),
+                                                                                0u32,
+                                                                            )
+                                                                        },
+                                                                    )
+                                                                {
+                                                                    entry = Entry::At0((iterator_1,));
+                                                                    break 'nest Exit::Left(entry);
+                                                                }
+                                                                match core::iter::Iterator::next(
+                                                                    &mut iterator_1,
+                                                                ) {
+                                                                    core::option::Option::None => break,
+                                                                    core::option::Option::Some(line) => {
+                                                                        fuel -= 1;
+                                                                        match core :: iter :: IntoIterator :: into_iter (line . split (',')) { mut iterator_2 => { let charge = upper (& iterator_2) ; if charge > arrears { entry = Entry :: At1 ((iterator_1 , iterator_2 ,)) ; break 'nest Exit :: Left (entry) ; } fuel -= charge ; for part in & mut iterator_2 { if part . is_empty () { continue 'lines ; } total += (match branch :: < Result < usize , std :: num :: ParseIntError > , _ > (part . parse :: < usize > ()) { core :: ops :: ControlFlow :: Continue (value) => value , core :: ops :: ControlFlow :: Break (value) => break 'nest Exit :: Return (value) , }) ; if total > limit { break 'lines ; } if part == "end" { break 'nest Exit :: Return ({ let value : Result < usize , std :: num :: ParseIntError > = Ok (total) ; value }) ; } } fuel += upper (& iterator_2) ; } }
+                                                                    }
+                                                                }
                                                             }
-                                                            total += leave(part.parse::<usize>(), fuel)?;
-                                                            if total > limit {
-                                                                break 'lines;
-                                                            }
-                                                            if part == "end" {
-                                                                return {
-                                                                    let value: Result<
-                                                                        usize,
-                                                                        std::num::ParseIntError,
-                                                                    > = Ok(total);
-                                                                    #[allow(unreachable_code)]
-                                                                    put(fuel);
-                                                                    value
-                                                                };
-                                                            }
+                                                            break 'nest Exit::Done;
                                                         }
+                                                        #[allow(
+                                                            unused_mut,
+                                                            unused_variables,
+                                                            unused_assignments,
+                                                            unused_labels,
+                                                            unreachable_code
+                                                        )]
+                                                        Entry::At1((mut iterator_1, mut iterator_2)) => {
+                                                            'iteration_0: {
+                                                                loop {
+                                                                    if fuel <= 0
+                                                                        && spent(
+                                                                            &mut fuel,
+                                                                            const {
+                                                                                &Site::new(
+                                                                                    "scan",
+                                                                                    core::file!(),
+                                                                                    0u32,
+                                                                                )
+                                                                            },
+                                                                        )
+                                                                    {
+                                                                        entry = Entry::At1((
+                                                                            iterator_1, iterator_2,
+                                                                        ));
+                                                                        break 'nest Exit::Left(entry);
+                                                                    }
+                                                                    match core::iter::Iterator::next(
+                                                                        &mut iterator_2,
+                                                                    ) {
+                                                                        core::option::Option::None => break,
+                                                                        core::option::Option::Some(part) => {
+                                                                            fuel -= 1;
+                                                                            if part.is_empty() {
+                                                                                break 'iteration_0;
+                                                                            }
+                                                                            total += (match branch :: < Result < usize , std :: num :: ParseIntError > , _ > (part . parse :: < usize > ()) { core :: ops :: ControlFlow :: Continue (value) => value , core :: ops :: ControlFlow :: Break (value) => break 'nest Exit :: Return (value) , }) ;
+                                                                            if total > limit {
+                                                                                break 'nest Exit::Done;
+                                                                            }
+                                                                            if part == "end" {
+                                                                                break 'nest Exit::Return({
+                                                                                    let value : Result < usize , std :: num :: ParseIntError > = Ok (total) ;
+                                                                                    value
+                                                                                });
+                                                                            }
+                                                                        }
+                                                                    }
+                                                                }
+                                                            }
+                                                            entry = Entry::At0((iterator_1,));
+                                                        }
+                                                        _ => break 'nest Exit::Done,
                                                     }
                                                 }
-                                                loop {
-                                                    if fuel <= 0 {
-                                                        let saved = (limit, total, iterator_1, iterator_2);
-                                                        fuel = refill(
-                                                            const { &Site::new("scan", core::file!(), 0u32) },
-                                                        )
-                                                        .await;
-                                                        (limit, total, iterator_1, iterator_2) = saved;
-                                                        continue;
-                                                    }
-                                                    let next;
-                                                    (next, iterator_2) = step(iterator_2);
-                                                    match next {
-                                                        core::option::Option::None => break,
-                                                        core::option::Option::Some(part) => {
-                                                            fuel -= 1;
-                                                            if part.is_empty() {
-                                                                continue 'lines;
-                                                            }
-                                                            total += leave(part.parse::<usize>(), fuel)?;
-                                                            if total > limit {
-                                                                break 'lines;
-                                                            }
-                                                            if part == "end" {
-                                                                return {
-                                                                    let value: Result<
-                                                                        usize,
-                                                                        std::num::ParseIntError,
-                                                                    > = Ok(total);
-                                                                    #[allow(unreachable_code)]
-                                                                    put(fuel);
-                                                                    value
-                                                                };
-                                                            }
-                                                        }
-                                                    }
-                                                }
-                                            }
-                                        };
+                                            };
+                                            (total, fuel, exit)
+                                        },
+                                    );
+                                    match exit {
+                                        Exit::Done => break,
+                                        Exit::Return(value) => {
+                                            put(fuel);
+                                            return value;
+                                        }
+                                        Exit::Left(left) => entry = left,
                                     }
                                 }
+                                if fuel <= 0 {
+                                    let saved = (limit, total, entry);
+                                    fuel = refill(const { &Site::new("scan", core::file!(), 0u32) }).await;
+                                    (limit, total, entry) = saved;
+                                }
                             }
-                        },
+                        }
                     };
                 }
                 Ok(total)

@@ -12,31 +12,69 @@ fn sum(data: &[u64]) -> impl core::future::Future<Output = u64> {
                 {
                     match core::iter::IntoIterator::into_iter(data) {
                         mut iterator_1 => {
-                            let charge;
-                            (charge, iterator_1) = hint(iterator_1);
-                            let fits;
-                            (fits, fuel) = charge(charge, fuel);
-                            if fits {
-                                for x in iterator_1 {
-                                    sum += x;
+                            let mut entry: Entry<_, (), (), (), (), ()> = Entry::At0((iterator_1,));
+                            loop {
+                                {
+                                    let exit: Exit<(), _>;
+                                    (sum, fuel, exit) =
+                                        call_3(sum, fuel, entry, |mut sum, mut fuel, mut entry| {
+                                            let arrears = arrears();
+                                            let exit = 'nest: {
+                                                match entry {
+                                                    Entry::At0((mut iterator_1,)) => {
+                                                        loop {
+                                                            if fuel <= 0
+                                                                && spent(
+                                                                    &mut fuel,
+                                                                    const {
+                                                                        &Site::new("sum", core::file!(), 0u32)
+                                                                    },
+                                                                )
+                                                            {
+                                                                entry = Entry::At0((iterator_1,));
+                                                                break 'nest Exit::Left(entry);
+                                                            }
+                                                            let charge = upper(&iterator_1);
+                                                            if charge <= core::cmp::Ord::max(fuel, arrears) {
+                                                                fuel -= charge;
+                                                                for x in iterator_1 {
+                                                                    sum += x;
+                                                                }
+                                                                break;
+                                                            }
+                                                            let mut strip = {
+                                                                use {OpenAny as _, OpenFast as _};
+                                                                (&mut &mut Probe(core::option::Option::Some(
+                                                                    iterator_1,
+                                                                )))
+                                                                    .open(fuel)
+                                                            };
+                                                            for x in &mut strip {
+                                                                sum += x;
+                                                            }
+                                                            let is_last;
+                                                            (fuel, iterator_1, is_last) = strip.close();
+                                                            if is_last {
+                                                                break;
+                                                            }
+                                                        }
+                                                        break 'nest Exit::Done;
+                                                    }
+                                                    _ => break 'nest Exit::Done,
+                                                }
+                                            };
+                                            (sum, fuel, exit)
+                                        });
+                                    match exit {
+                                        Exit::Done => break,
+                                        Exit::Return(()) => break,
+                                        Exit::Left(left) => entry = left,
+                                    }
                                 }
-                            } else {
-                                loop {
-                                    if fuel <= 0 {
-                                        let saved = (sum, iterator_1);
-                                        fuel = refill(const { &Site::new("sum", core::file!(), 0u32) }).await;
-                                        (sum, iterator_1) = saved;
-                                        continue;
-                                    }
-                                    let next;
-                                    (next, iterator_1) = step(iterator_1);
-                                    match next {
-                                        core::option::Option::None => break,
-                                        core::option::Option::Some(x) => {
-                                            fuel -= 1;
-                                            sum += x;
-                                        }
-                                    }
+                                if fuel <= 0 {
+                                    let saved = (sum, entry);
+                                    fuel = refill(const { &Site::new("sum", core::file!(), 0u32) }).await;
+                                    (sum, entry) = saved;
                                 }
                             }
                         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use proc_macro2::Ident;
-use syn::{Expr, GenericArgument, Lit, PathArguments, Type, UnOp};
+use syn::{Expr, GenericArgument, Lit, PathArguments, Stmt, Type, UnOp};
 
 /// A local variable of the function, by its place in [`Bindings`].
 pub(crate) type Binding = usize;
@@ -15,9 +15,25 @@ pub(crate) enum Class {
     Scalar,
     /// A shared reference or a raw pointer: `Copy`, and what is borrowed through it does not borrow the variable.
     Shared,
+    /// `Copy`, of whatever type: a borrow of a part of it borrows the variable.
+    Copied,
     /// Written `&mut T`.
     Exclusive,
     /// Anything.
+    Unknown,
+}
+
+/// A sequence whose elements lie in a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Sequence {
+    /// A `Vec`.
+    Vector,
+    /// `[T]`.
+    Slice,
+    /// `[T; N]`.
+    Array,
+    /// Nothing of the kind, as far as anyone can see.
+    #[default]
     Unknown,
 }
 
@@ -49,6 +65,8 @@ pub(crate) struct Uses {
     pub(crate) passed: bool,
     /// As an operand of arithmetic, which no `&mut` can be.
     pub(crate) calculated: bool,
+    /// The same, by value: not on the left of a `+=`.
+    pub(crate) operand: bool,
     /// As the receiver of a method.
     pub(crate) receiver: bool,
     /// Matched against a pattern that binds.
@@ -57,10 +75,14 @@ pub(crate) struct Uses {
     pub(crate) projected: bool,
     /// So that a reference through it may live on: `&x[..]`, or a method whose result is used.
     pub(crate) lent: bool,
-    /// Assigned as a whole.
+    /// Assigned as a whole, or updated.
     pub(crate) assigned: bool,
-    /// Perhaps changed, by an assignment or a borrow.
+    /// Assigned as a whole: what it held may have been moved.
+    pub(crate) replaced: bool,
+    /// Perhaps changed, by an assignment, a borrow or a method.
     pub(crate) changed: bool,
+    /// The same, other than by a method of its own.
+    pub(crate) written: bool,
 }
 
 /// One variable.
@@ -70,6 +92,10 @@ pub(crate) struct Variable {
     pub(crate) class: Class,
     /// Of a slice, an array or a vector whose type is written: its elements' class.
     pub(crate) element: Class,
+    /// What kind of sequence it is, or refers to, as far as that is written.
+    pub(crate) sequence: Sequence,
+    /// The variables from which it got its value, if it may hold a borrow of them.
+    pub(crate) sources: BTreeSet<Binding>,
     pub(crate) declared: Declared,
     pub(crate) is_mut: bool,
     pub(crate) uses: Uses,
@@ -86,6 +112,7 @@ impl Variable {
         match self.class {
             // Copies, whatever is borrowed through them.
             Class::Scalar | Class::Shared => true,
+            Class::Copied => !(uses.lent || uses.matched),
             // Moved: nothing borrowed through it may be alive.
             Class::Exclusive => !(in_operand || uses.passed || uses.matched || uses.lent),
             Class::Unknown => {
@@ -175,6 +202,8 @@ impl Bindings {
                 ident,
                 class,
                 element: Class::Unknown,
+                sequence: Sequence::default(),
+                sources: BTreeSet::new(),
                 declared,
                 is_mut,
                 uses: Uses::default(),
@@ -221,6 +250,11 @@ impl Bindings {
             .collect()
     }
 
+    /// All variables in scope.
+    pub(crate) fn in_scope(&self) -> BTreeSet<Binding> {
+        self.scopes.iter().map(|(_, binding)| *binding).collect()
+    }
+
     /// What can be named here: of each name, the innermost.
     pub(crate) fn visible(&self) -> BTreeSet<Binding> {
         let mut innermost = BTreeMap::new();
@@ -239,6 +273,35 @@ impl Bindings {
                 _ => Class::Unknown,
             },
             Expr::Paren(inner) => self.class_of(&inner.expr),
+            Expr::Reference(reference) if reference.mutability.is_none() => Class::Shared,
+            Expr::Call(call) => match &*call.func {
+                // `u64::from(x)`
+                Expr::Path(path) if path.path.segments.len() == 2 => {
+                    let (ty, function) = (&path.path.segments[0].ident, &path.path.segments[1].ident);
+                    if is_scalar(ty) && function == "from" { Class::Scalar } else { Class::Unknown }
+                }
+                _ => Class::Unknown,
+            },
+            Expr::MethodCall(call) => {
+                // Everywhere a `usize`; and what numbers have.
+                let is_length = call.method == "len" && call.args.is_empty();
+                let is_number = NUMERIC.iter().any(|name| call.method == name)
+                    && self.class_of(&call.receiver) == Class::Scalar;
+                if is_length || is_number { Class::Scalar } else { Class::Unknown }
+            }
+            Expr::If(node) => match (&node.then_branch.stmts[..], &node.else_branch) {
+                ([Stmt::Expr(then, None)], Some((_, otherwise))) => {
+                    match (self.class_of(then), self.class_of(otherwise)) {
+                        (Class::Scalar, Class::Scalar) => Class::Scalar,
+                        _ => Class::Unknown,
+                    }
+                }
+                _ => Class::Unknown,
+            },
+            Expr::Block(node) => match &node.block.stmts[..] {
+                [Stmt::Expr(value, None)] => self.class_of(value),
+                _ => Class::Unknown,
+            },
             Expr::Cast(cast) => class_of_type(&cast.ty),
             Expr::Unary(unary) => match (unary.op, self.class_of(&unary.expr)) {
                 (UnOp::Neg(_) | UnOp::Not(_), Class::Scalar) => Class::Scalar,
@@ -257,6 +320,17 @@ impl Bindings {
                 },
                 _ => Class::Unknown,
             },
+            // `u64::MAX`
+            Expr::Path(path) if path.path.segments.len() == 2 => {
+                let constant = path.path.segments[1].ident.to_string();
+                let is_constant =
+                    constant.chars().all(|character| character.is_ascii_uppercase() || character == '_');
+                if is_scalar(&path.path.segments[0].ident) && is_constant {
+                    Class::Scalar
+                } else {
+                    Class::Unknown
+                }
+            }
             Expr::Path(path) => match path.path.get_ident().and_then(|ident| self.find(ident)) {
                 Some(binding) => match self.variables[binding].class {
                     Class::Exclusive => Class::Unknown,
@@ -266,6 +340,61 @@ impl Bindings {
             },
             _ => Class::Unknown,
         }
+    }
+}
+
+/// Whether everywhere the method looks at a number and gives one, or a truth about it.
+pub(crate) fn is_numeric(method: &Ident) -> bool {
+    let method = method.to_string();
+    NUMERIC.contains(&method.as_str()) || method.starts_with("is_ascii")
+}
+
+/// Methods of numbers that give numbers.
+const NUMERIC: [&str; 33] = [
+    "abs",
+    "abs_diff",
+    "ceil",
+    "clamp",
+    "cos",
+    "count_ones",
+    "exp",
+    "floor",
+    "leading_zeros",
+    "ln",
+    "max",
+    "min",
+    "mul_add",
+    "pow",
+    "powf",
+    "powi",
+    "rem_euclid",
+    "rotate_left",
+    "rotate_right",
+    "round",
+    "saturating_add",
+    "saturating_mul",
+    "saturating_sub",
+    "signum",
+    "sin",
+    "sqrt",
+    "swap_bytes",
+    "to_ascii_lowercase",
+    "trailing_zeros",
+    "wrapping_add",
+    "wrapping_mul",
+    "wrapping_neg",
+    "wrapping_sub",
+];
+
+/// The variable at the root of a place: `x` in `x.a[i].b`.
+pub(crate) fn base_of(expression: &Expr) -> Option<&Ident> {
+    match expression {
+        Expr::Path(path) => path.path.get_ident(),
+        Expr::Paren(node) => base_of(&node.expr),
+        Expr::Field(node) => base_of(&node.base),
+        Expr::Index(node) => base_of(&node.expr),
+        Expr::Unary(node) if matches!(node.op, UnOp::Deref(_)) => base_of(&node.expr),
+        _ => None,
     }
 }
 
@@ -312,13 +441,9 @@ pub(crate) fn class_of_elements(ty: &Type) -> Class {
 
 /// What a written type says.
 pub(crate) fn class_of_type(ty: &Type) -> Class {
-    const SCALARS: [&str; 16] = [
-        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64",
-        "bool", "char",
-    ];
     match ty {
         Type::Path(path) => {
-            if path.path.get_ident().is_some_and(|ident| SCALARS.iter().any(|scalar| ident == scalar)) {
+            if path.path.get_ident().is_some_and(is_scalar) {
                 Class::Scalar
             } else {
                 Class::Unknown
@@ -328,5 +453,59 @@ pub(crate) fn class_of_type(ty: &Type) -> Class {
         Type::Reference(_) | Type::Ptr(_) => Class::Shared,
         Type::Paren(inner) => class_of_type(&inner.elem),
         _ => Class::Unknown,
+    }
+}
+
+/// Whether it is the name of a primitive type that is copied.
+fn is_scalar(ident: &Ident) -> bool {
+    const SCALARS: [&str; 16] = [
+        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64",
+        "bool", "char",
+    ];
+    SCALARS.iter().any(|scalar| ident == scalar)
+}
+
+/// What kind of sequence a written type is, or refers to.
+pub(crate) fn sequence_of_type(ty: &Type) -> Sequence {
+    match ty {
+        Type::Reference(reference) => match sequence_of_type(&reference.elem) {
+            // Of references to references nobody can say what an index borrows.
+            _ if matches!(*reference.elem, Type::Reference(_)) => Sequence::Unknown,
+            sequence => sequence,
+        },
+        Type::Paren(inner) => sequence_of_type(&inner.elem),
+        Type::Slice(_) => Sequence::Slice,
+        Type::Array(_) => Sequence::Array,
+        Type::Path(path) if is_vector(path.path.segments.last()) => Sequence::Vector,
+        _ => Sequence::Unknown,
+    }
+}
+
+fn is_vector(segment: Option<&syn::PathSegment>) -> bool {
+    segment.is_some_and(|segment| segment.ident == "Vec")
+}
+
+/// What kind of sequence an initialiser makes, and what is known of its elements.
+pub(crate) fn sequence_of(expression: &Expr) -> Sequence {
+    match expression {
+        Expr::Paren(inner) => sequence_of(&inner.expr),
+        Expr::Array(_) | Expr::Repeat(_) => Sequence::Array,
+        Expr::Macro(call) if call.mac.path.is_ident("vec") => Sequence::Vector,
+        Expr::Call(call) => match &*call.func {
+            Expr::Path(path) => {
+                let segments = &path.path.segments;
+                let is_constructor = segments.last().is_some_and(|last| {
+                    last.ident == "new" || last.ident == "with_capacity" || last.ident == "from"
+                });
+                if is_constructor && is_vector(segments.iter().rev().nth(1)) {
+                    Sequence::Vector
+                } else {
+                    Sequence::Unknown
+                }
+            }
+            _ => Sequence::Unknown,
+        },
+        Expr::MethodCall(call) if call.method == "to_vec" && call.args.is_empty() => Sequence::Vector,
+        _ => Sequence::Unknown,
     }
 }

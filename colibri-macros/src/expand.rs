@@ -97,7 +97,8 @@ fn rewrite(
     let is_async = function.signature.asyncness.is_some();
     let mut body = body;
     Numbers::default().visit_block_mut(&mut body);
-    let plan = Plan::of(&function.signature, &body);
+    let can_return = !output.is_never && !output.is_opaque && output.closure_bounds.is_none();
+    let plan = Plan::of(&function.signature, &body, can_return);
     let attempt = |fuel: bool, plan: &Plan, report: &mut Report| {
         let mut body = body.clone();
         let recursion = Recursion::of(&function.signature, &body);

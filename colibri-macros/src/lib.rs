@@ -65,7 +65,14 @@ mod plan;
 
 mod rewrite;
 
+mod divergence;
+mod jumps;
 mod looping;
+mod movable;
+mod nest;
+mod outline;
+mod rest;
+mod sources;
 
 mod recursion;
 

@@ -33,20 +33,22 @@ pub(crate) struct Place<'a> {
 
 impl Place<'_> {
     /// Ours to name things, the user's in messages and debuggers.
-    fn span(&self) -> Span {
+    pub(crate) fn span(&self) -> Span {
         Span::mixed_site().located_at(self.keyword)
     }
 
     /// The iterator of this loop.
     fn iterator(&self) -> Ident {
         match self.number {
-            Some(number) if self.plan.steps(self.number) => name::iterator_of(number),
+            Some(number) if self.plan.steps(self.number) || self.plan.outline_of(self.number).is_some() => {
+                name::iterator_of(number)
+            }
             _ => name::iterator(),
         }
     }
 
     // Output: `const { &Site::new("f", "src/lib.rs", 12) }`
-    fn site(&self) -> TokenStream {
+    pub(crate) fn site(&self) -> TokenStream {
         let runtime = self.runtime.at(self.span());
         let (function, file, line) = (self.function, file(self.runtime, self.keyword), line(self.keyword));
         quote_spanned!(self.span()=> const { &#runtime::Site::new(#function, #file, #line) })
@@ -155,7 +157,7 @@ fn stopping(node: &Expr, place: &Place<'_>) -> TokenStream {
 // Output: `match IntoIterator::into_iter(items) { mut iterator => stopping }`
 // The `match` keeps temporaries of `items` alive as long as the loop; the semicolon after it ends them with the loop,
 // also where the loop is the last expression of a block.
-fn over_items(node: &ExprForLoop, stopping: &TokenStream, place: &Place<'_>) -> TokenStream {
+pub(crate) fn over_items(node: &ExprForLoop, stopping: &TokenStream, place: &Place<'_>) -> TokenStream {
     let items = &node.expr;
     let runtime = place.runtime.at(place.span());
     let iterator = place.iterator();
@@ -378,7 +380,7 @@ fn charged(body: &Block, place: &Place<'_>) -> Block {
 }
 
 /// The attributes as they may stand before the loop's replacement.
-fn outer(attributes: &[Attribute]) -> TokenStream {
+pub(crate) fn outer(attributes: &[Attribute]) -> TokenStream {
     let attributes = attributes.iter().cloned().map(|mut attribute| {
         attribute.style = AttrStyle::Outer;
         attribute

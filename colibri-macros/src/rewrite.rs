@@ -15,8 +15,10 @@ use crate::check;
 use crate::function::is_cooperative;
 use crate::group::parenthesize_at;
 use crate::looping::{self, Place};
+use crate::movable::Outline;
 use crate::name::{self, Runtime};
 use crate::number;
+use crate::outline::Nest;
 use crate::plan::Plan;
 use crate::recursion::Recursion;
 use crate::report::Report;
@@ -186,6 +188,10 @@ impl<'a> Rewrite<'a> {
             return;
         }
         self.found.checks += 1;
+        if let Some(outline) = self.plan.outline_of(number) {
+            self.rewrite_nest(node, number, outline);
+            return;
+        }
         let outer = std::mem::replace(&mut self.in_loop, true);
         let copy = self.copy_of(node, number);
         self.visit_loop_parts(node);
@@ -197,6 +203,23 @@ impl<'a> Rewrite<'a> {
             _ => return,
         };
         *node = Expr::Verbatim(looping::rewritten(node, copy.as_ref(), &self.place(keyword, number)));
+    }
+
+    /// Moves a nest into a function of its own.
+    fn rewrite_nest(&mut self, node: &mut Expr, number: Option<usize>, outline: &Outline) {
+        let (keyword, attributes) = match node {
+            Expr::ForLoop(node) => {
+                self.visit_expr_mut(&mut node.expr);
+                (node.for_token.span, std::mem::take(&mut node.attrs))
+            }
+            Expr::While(node) => (node.while_token.span, std::mem::take(&mut node.attrs)),
+            Expr::Loop(node) => (node.loop_token.span, std::mem::take(&mut node.attrs)),
+            _ => return,
+        };
+        let place = self.place(keyword, number);
+        let nest = Nest::new(node, outline, &place, self.output).rewritten();
+        let attributes = looping::outer(&attributes);
+        *node = Expr::Verbatim(quote_spanned!(Span::mixed_site()=> #attributes #nest));
     }
 
     /// The copy of a loop that has no await, if it may have one. What its body has to say is said by the loop itself.

@@ -6,13 +6,15 @@ use quote::ToTokens as _;
 use syn::visit::{self, Visit};
 use syn::{
     Block, Expr, ExprAsync, ExprAwait, ExprBreak, ExprCall, ExprClosure, ExprContinue, ExprForLoop, ExprLoop,
-    ExprMethodCall, ExprReturn, ExprTry, ExprWhile, ExprYield, Item, Lit, Macro, RangeLimits, Stmt,
+    ExprMethodCall, ExprReturn, ExprTry, ExprWhile, ExprYield, Ident, Item, Lit, Macro, Pat, RangeLimits,
+    Stmt,
 };
 
+use crate::binding::base_of;
 use crate::number;
 
 /// Rounds of constant loops, one inside the other, that count as straight-line code.
-const MOST_CONSTANT_ROUNDS: u64 = 64;
+const MOST_CONSTANT_ROUNDS: u64 = 128;
 
 /// Tokens of a loop's body beyond which a second copy of it is too large.
 const MOST_COPIED_TOKENS: usize = 150;
@@ -106,24 +108,49 @@ impl<'ast> Visit<'ast> for Constant<'_> {
 
 // Constant loops.
 
-/// How often the innermost code of `for x in 0..3 { .. }` runs, if all of it is constant and straight.
+/// How often the code inside `for x in 0..3 { .. }` runs, if all of it is constant and straight.
 fn constant_rounds(node: &ExprForLoop) -> Option<u64> {
-    let own = rounds_of(&node.expr)?;
-    let mut inside = Straight { rounds: 1, is_straight: true };
-    inside.visit_block(&node.body);
-    inside.is_straight.then_some(own.checked_mul(inside.rounds)?)
+    constant_rounds_in(node, &[])
 }
 
-fn rounds_of(head: &Expr) -> Option<u64> {
+/// The same, in constant loops over `around`.
+fn constant_rounds_in(node: &ExprForLoop, around: &[&Ident]) -> Option<u64> {
+    let own = rounds_of(&node.expr, around)?;
+    let mut around = around.to_vec();
+    if let Pat::Ident(pattern) = &*node.pat {
+        around.push(&pattern.ident);
+    }
+    let mut inside = Straight { rounds: 0, is_straight: true, around };
+    inside.visit_block(&node.body);
+    inside.is_straight.then_some(own.checked_mul(inside.rounds.max(1))?)
+}
+
+fn rounds_of(head: &Expr, around: &[&Ident]) -> Option<u64> {
     match head {
-        Expr::Paren(node) => rounds_of(&node.expr),
+        Expr::Paren(node) => rounds_of(&node.expr, around),
         Expr::Range(range) => {
-            let start = literal(range.start.as_deref()?)?;
             let end = literal(range.end.as_deref()?)?;
-            let rounds = end.saturating_sub(start);
-            Some(if matches!(range.limits, RangeLimits::Closed(_)) { rounds + 1 } else { rounds })
+            let end = if matches!(range.limits, RangeLimits::Closed(_)) { end + 1 } else { end };
+            match literal(range.start.as_deref()?) {
+                Some(start) => Some(end.saturating_sub(start)),
+                // `for j in i + 1..5`: half of the rounds, on average over those of `i`.
+                None => counts_up(range.start.as_deref()?, around).then_some(end.div_ceil(2)),
+            }
         }
         _ => None,
+    }
+}
+
+/// Whether an expression is the variable of a constant loop around, or more: it is not negative.
+fn counts_up(start: &Expr, around: &[&Ident]) -> bool {
+    match start {
+        Expr::Path(path) => path.path.get_ident().is_some_and(|ident| around.contains(&ident)),
+        Expr::Binary(node) => {
+            matches!(node.op, syn::BinOp::Add(_))
+                && counts_up(&node.left, around)
+                && literal(&node.right).is_some()
+        }
+        _ => false,
     }
 }
 
@@ -138,16 +165,18 @@ fn literal(expression: &Expr) -> Option<u64> {
 }
 
 /// Whether code is straight: nothing in it can take long.
-struct Straight {
+struct Straight<'a> {
     /// Rounds of the constant loops inside.
     rounds: u64,
     is_straight: bool,
+    /// The variables of constant loops around.
+    around: Vec<&'a Ident>,
 }
 
-impl<'ast> Visit<'ast> for Straight {
+impl<'ast> Visit<'ast> for Straight<'_> {
     fn visit_expr_for_loop(&mut self, node: &'ast ExprForLoop) {
-        match constant_rounds(node) {
-            Some(rounds) => self.rounds = self.rounds.saturating_mul(rounds.max(1)),
+        match constant_rounds_in(node, &self.around) {
+            Some(rounds) => self.rounds = self.rounds.saturating_add(rounds),
             None => self.is_straight = false,
         }
     }
@@ -238,7 +267,7 @@ fn is_leaf(body: &Block, may_leave: bool) -> bool {
     leaf.is_leaf
 }
 
-fn tokens_in(tokens: proc_macro2::TokenStream) -> usize {
+pub(crate) fn tokens_in(tokens: proc_macro2::TokenStream) -> usize {
     tokens
         .into_iter()
         .map(|token| match token {
@@ -399,4 +428,78 @@ fn knows_its_length(head: &Expr) -> bool {
         }
         _ => true,
     }
+}
+
+/// Whether an iterator's expression makes no temporary that the iterator would borrow.
+pub(crate) fn is_plain(head: &Expr) -> bool {
+    match head {
+        Expr::Paren(node) => is_plain(&node.expr),
+        Expr::Range(_) | Expr::Path(_) => true,
+        Expr::Reference(node) => is_place(&node.expr),
+        Expr::MethodCall(call) => {
+            let is_source = SOURCES.iter().any(|name| call.method == name);
+            let is_adaptor = ADAPTORS.iter().any(|name| call.method == name);
+            let receives = is_source && is_place(&call.receiver) || is_adaptor && is_plain(&call.receiver);
+            receives && call.args.iter().all(|argument| is_plain(argument) || is_place(argument))
+        }
+        _ => false,
+    }
+}
+
+fn is_place(expression: &Expr) -> bool {
+    match expression {
+        Expr::Path(_) | Expr::Lit(_) => true,
+        Expr::Paren(node) => is_place(&node.expr),
+        Expr::Field(node) => is_place(&node.base),
+        // A range of numbers is used up.
+        Expr::Index(node) => is_place(&node.expr),
+        Expr::Unary(node) => is_place(&node.expr),
+        Expr::Binary(_) | Expr::Cast(_) => true,
+        _ => false,
+    }
+}
+
+/// Whether an iterator is surely one that can be cut in two: a range.
+pub(crate) fn can_be_cut(head: &Expr) -> bool {
+    match head {
+        Expr::Paren(node) => can_be_cut(&node.expr),
+        Expr::Range(range) => matches!(range.limits, RangeLimits::HalfOpen(_)),
+        _ => false,
+    }
+}
+
+/// Whether a body stores to an element of a sequence of which it also loads one: what it loads may be what it stored in
+/// the iteration before. Not where it has a `continue`.
+pub(crate) fn recurs(body: &Block) -> bool {
+    #[derive(Default)]
+    struct Elements<'a> {
+        stored: Vec<&'a Ident>,
+        loaded: Vec<&'a Ident>,
+        continues: bool,
+    }
+
+    impl<'ast> Visit<'ast> for Elements<'ast> {
+        fn visit_expr_assign(&mut self, node: &'ast syn::ExprAssign) {
+            if let Expr::Index(index) = &*node.left {
+                self.stored.extend(base_of(&index.expr));
+                self.visit_expr(&index.index);
+            } else {
+                self.visit_expr(&node.left);
+            }
+            self.visit_expr(&node.right);
+        }
+
+        fn visit_expr_continue(&mut self, _: &'ast ExprContinue) {
+            self.continues = true;
+        }
+
+        fn visit_expr_index(&mut self, node: &'ast syn::ExprIndex) {
+            self.loaded.extend(base_of(&node.expr));
+            visit::visit_expr_index(self, node);
+        }
+    }
+
+    let mut elements = Elements::default();
+    elements.visit_block(body);
+    !elements.continues && elements.stored.iter().any(|ident| elements.loaded.contains(ident))
 }

@@ -4,7 +4,7 @@
 //! A variable is certainly alive at a check if some path from there reads it before assigning it. It is then also
 //! certainly initialised and not moved, or the plain function would not compile: no types are needed to know that.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::punctuated::Punctuated;
@@ -13,8 +13,10 @@ use syn::{
     Stmt, Token,
 };
 
-use crate::binding::{self, Binding, Bindings, Class, Declared};
+use crate::binding::{self, Binding, Bindings, Class, Declared, Uses};
+use crate::divergence;
 use crate::number;
+use crate::sources;
 
 /// How an expression's value is used by what is around it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,10 +48,36 @@ enum Use {
 pub(crate) struct Check {
     /// What a read follows on some path.
     pub(crate) alive: BTreeSet<Binding>,
+    /// What is in scope and can be named.
+    pub(crate) visible: BTreeSet<Binding>,
+    /// What is in scope behind another variable of its name.
+    pub(crate) shadowed: BTreeSet<Binding>,
     /// Whether operands of an unfinished expression are alive there.
     pub(crate) in_operand: bool,
     /// The `for` loops around it, itself included.
     pub(crate) iterators: Vec<usize>,
+}
+
+/// How a variable is used inside a loop.
+#[derive(Debug, Default)]
+pub(crate) struct Inside {
+    pub(crate) uses: Uses,
+    /// The methods of which it is the receiver.
+    pub(crate) methods: BTreeSet<String>,
+    /// Whether it is used by value where the loop may end for certain: it may be moved there.
+    pub(crate) may_move: bool,
+    /// Whether anything but an assignment names it.
+    pub(crate) is_read: bool,
+}
+
+/// A loop with all that is in it.
+#[derive(Debug, Default)]
+pub(crate) struct Contents {
+    number: usize,
+    /// By variable, of the loop's own and of what is around it.
+    pub(crate) inside: BTreeMap<Binding, Inside>,
+    /// What is in scope around it.
+    pub(crate) outer: BTreeSet<Binding>,
 }
 
 /// The walk.
@@ -61,6 +89,17 @@ pub(crate) struct Survey {
     target: Option<usize>,
     check: Check,
     was_reached: bool,
+    /// The loop whose contents are looked at, and how deep in it the walk is.
+    contents: Option<Contents>,
+    depth_inside: usize,
+    /// How many statements around end the way of control for certain.
+    ends: usize,
+    /// Of these, the ones around the loop whose contents are looked at.
+    ends_outside: usize,
+    /// The method whose receiver is walked.
+    method: Option<String>,
+    /// `self`, at a place of its own.
+    receiver: Box<Ident>,
     /// Variables for which a path from the check to here assigns nothing; empty where no path leads.
     open: BTreeSet<Binding>,
     /// Loops and labelled blocks around: their label, and what is open where they are left.
@@ -70,6 +109,8 @@ pub(crate) struct Survey {
     /// How deep in closures, whose variables are captured.
     closures: usize,
     iterators: Vec<usize>,
+    /// From what the items of each `for` may borrow.
+    items: BTreeMap<usize, BTreeSet<Binding>>,
     /// The loops with a check, by number.
     pub(crate) loops: BTreeSet<usize>,
     /// The `for` loops over a variable that is a reference, whose iterator is small whatever is behind it.
@@ -85,11 +126,18 @@ impl Survey {
             target: None,
             check: Check::default(),
             was_reached: false,
+            contents: None,
+            depth_inside: 0,
+            ends: 0,
+            ends_outside: 0,
+            method: None,
+            receiver: Box::new(Ident::new("self", proc_macro2::Span::call_site())),
             open: BTreeSet::new(),
             exits: Vec::new(),
             operands: 0,
             closures: 0,
             iterators: Vec::new(),
+            items: BTreeMap::new(),
             loops: BTreeSet::new(),
             over_references: BTreeSet::new(),
         };
@@ -108,9 +156,25 @@ impl Survey {
         std::mem::take(&mut self.check)
     }
 
+    /// Finds how variables are used in the loop with that number.
+    pub(crate) fn contents_of(&mut self, number: usize, signature: &Signature, body: &Block) -> Contents {
+        self.contents = Some(Contents { number, ..Contents::default() });
+        self.function(signature, body);
+        self.contents.take().unwrap_or_default()
+    }
+
+    /// From what the items of the loop with that number may borrow.
+    pub(crate) fn sources_of_items(&self, number: usize) -> BTreeSet<Binding> {
+        self.items.get(&number).cloned().unwrap_or_default()
+    }
+
     fn function(&mut self, signature: &Signature, body: &Block) {
         let scope = self.bindings.open();
         for input in &signature.inputs {
+            if let FnArg::Receiver(_) = input {
+                // Never assigned, so never saved.
+                self.bindings.declare(&self.receiver, false, Class::Unknown, Declared::Elsewhere);
+            }
             if let FnArg::Typed(typed) = input {
                 let declared = if typed.attrs.is_empty() { Declared::Argument } else { Declared::Elsewhere };
                 self.typed(&typed.pat, &typed.ty, declared);
@@ -142,42 +206,23 @@ impl Survey {
 
     fn variable(&mut self, ident: &Ident, used: Use, is_projected: bool) {
         let Some(binding) = self.bindings.find(ident) else { return };
+        let (captured, method) = (self.closures > 0, self.method.take());
         if self.notes_uses {
-            let captured = self.closures > 0;
-            let uses = &mut self.bindings.variables[binding].uses;
-            uses.captured |= captured;
-            uses.projected |= is_projected;
-            match used {
-                Use::Passed => uses.passed |= !is_projected,
-                Use::Calculated => uses.calculated |= !is_projected,
-                Use::Looked => {}
-                Use::Borrowed | Use::BorrowedMut => {
-                    if is_projected {
-                        uses.lent = true;
-                    } else {
-                        uses.borrowed = true;
-                    }
-                    uses.changed |= used == Use::BorrowedMut;
-                }
-                Use::Receiver { is_forgotten } => {
-                    uses.receiver = true;
-                    uses.lent |= !is_forgotten;
-                    uses.changed = true;
-                }
-                Use::Told => {
-                    uses.receiver = true;
-                    uses.changed = true;
-                }
-                Use::Matched { binds } => {
-                    uses.matched |= binds && !is_projected;
-                    uses.lent |= binds && is_projected;
-                    uses.changed |= binds;
-                }
-                Use::Assigned | Use::Updated => {
-                    uses.assigned |= !is_projected;
-                    uses.changed = true;
-                    uses.calculated |= used == Use::Updated && !is_projected;
-                }
+            note(&mut self.bindings.variables[binding].uses, used, is_projected, captured);
+        }
+        if self.depth_inside > 0
+            && let Some(contents) = &mut self.contents
+        {
+            let inside = contents.inside.entry(binding).or_default();
+            note(&mut inside.uses, used, is_projected, captured);
+            let by_value = matches!(
+                used,
+                Use::Passed | Use::Calculated | Use::Matched { .. } | Use::Receiver { .. } | Use::Told
+            );
+            inside.may_move |= by_value && self.ends > self.ends_outside;
+            inside.is_read |= used != Use::Assigned || is_projected;
+            if !is_projected {
+                inside.methods.extend(method);
             }
         }
         if used == Use::Assigned && !is_projected {
@@ -188,6 +233,13 @@ impl Survey {
     }
 
     fn hide(&mut self, name: &str) {
+        if self.depth_inside > 0 {
+            for binding in self.bindings.spelled(name) {
+                if let Some(contents) = &mut self.contents {
+                    contents.inside.entry(binding).or_default().uses.hidden = true;
+                }
+            }
+        }
         if self.notes_uses {
             for binding in self.bindings.spelled(name) {
                 self.bindings.variables[binding].uses.hidden = true;
@@ -202,6 +254,28 @@ impl Survey {
             && let Some(binding) = self.bindings.find(&node.ident)
         {
             self.bindings.variables[binding].element = binding::class_of_elements(ty);
+            self.bindings.variables[binding].sequence = binding::sequence_of_type(ty);
+        }
+    }
+
+    /// Notes that whatever the pattern binds may borrow from what the expression names.
+    fn derive(&mut self, pattern: &Pat, expression: &Expr) {
+        if !self.notes_uses {
+            return;
+        }
+        let found = sources::of(expression, &mut self.bindings);
+        if found.is_empty() {
+            return;
+        }
+        if sources::binds_by_reference(pattern) {
+            for binding in &found {
+                self.bindings.variables[*binding].uses.borrowed = true;
+            }
+        }
+        for ident in sources::bound_by(pattern) {
+            if let Some(binding) = self.bindings.find(ident) {
+                self.bindings.variables[binding].sources.extend(&found);
+            }
         }
     }
 
@@ -227,7 +301,8 @@ impl Survey {
             }
             Pat::Type(node) => self.typed(&node.pat, &node.ty, declared),
             Pat::Paren(node) => self.pattern(&node.pat, class, Declared::Elsewhere),
-            Pat::Reference(node) => self.pattern(&node.pat, Class::Unknown, Declared::Elsewhere),
+            // Only what is `Copy` can be moved out of a reference.
+            Pat::Reference(node) => self.pattern(&node.pat, Class::Copied, Declared::Elsewhere),
             Pat::Tuple(node) => self.patterns(&node.elems),
             Pat::TupleStruct(node) => self.patterns(&node.elems),
             Pat::Slice(node) => self.patterns(&node.elems),
@@ -257,13 +332,17 @@ impl Survey {
                     this.item(item);
                 }
             }
-            for statement in &block.stmts {
+            let last_end = block.stmts.iter().rposition(divergence::ends);
+            for (index, statement) in block.stmts.iter().enumerate() {
+                let ends = usize::from(last_end.is_some_and(|last| index <= last));
+                this.ends += ends;
                 match statement {
                     Stmt::Local(local) => this.local(local),
                     Stmt::Item(_) => {}
                     Stmt::Expr(expression, semicolon) => this.statement(expression, semicolon.is_some()),
                     Stmt::Macro(statement) => this.call_of_macro(&statement.mac),
                 }
+                this.ends -= ends;
             }
         });
     }
@@ -298,20 +377,72 @@ impl Survey {
             Some(number) if is_simple && attributes == 0 && init.diverge.is_none() => Declared::Let(number),
             _ => Declared::Elsewhere,
         };
-        self.pattern(&local.pat, class, declared);
+        match (&local.pat, strip(&init.expr)) {
+            (Pat::Tuple(pattern), Expr::Tuple(values)) if pattern.elems.len() == values.elems.len() => {
+                let classes: Vec<Class> =
+                    values.elems.iter().map(|value| self.bindings.class_of(value)).collect();
+                for (pattern, class) in pattern.elems.iter().zip(classes) {
+                    self.pattern(pattern, class, Declared::Elsewhere);
+                }
+            }
+            _ => self.pattern(&local.pat, class, declared),
+        }
+        self.derive(&local.pat, &init.expr);
+        if let Pat::Ident(node) = &local.pat
+            && self.notes_uses
+            && let Some(binding) = self.bindings.find(&node.ident)
+        {
+            self.bindings.variables[binding].sequence = binding::sequence_of(&init.expr);
+        }
     }
 
     fn statement(&mut self, expression: &Expr, has_semicolon: bool) {
         match expression {
             // The result is dropped at once: no reference into the receiver lives on.
             Expr::MethodCall(call) if has_semicolon => {
-                self.operand(&call.receiver, Use::Told);
+                self.receiver(call, Use::Told);
                 for argument in &call.args {
                     self.operand(argument, Use::Passed);
                 }
             }
             _ => self.expression(expression, Use::Passed),
         }
+    }
+
+    /// What a function gets by `&mut` may keep whatever else it gets.
+    fn give(&mut self, arguments: &Punctuated<Expr, Token![,]>) {
+        if !self.notes_uses {
+            return;
+        }
+        for argument in arguments {
+            let Expr::Reference(reference) = argument else { continue };
+            let Some(ident) = binding::base_of(&reference.expr) else { continue };
+            let Some(binding) = self.bindings.find(ident) else { continue };
+            if reference.mutability.is_some() {
+                for other in arguments {
+                    let mut found = sources::of(other, &mut self.bindings);
+                    found.remove(&binding);
+                    self.bindings.variables[binding].sources.extend(found);
+                }
+            }
+        }
+    }
+
+    fn receiver(&mut self, call: &syn::ExprMethodCall, used: Use) {
+        if self.notes_uses
+            && let Some(binding) =
+                binding::base_of(&call.receiver).and_then(|ident| self.bindings.find(ident))
+        {
+            // It may keep what it is given.
+            for argument in &call.args {
+                let found = sources::of(argument, &mut self.bindings);
+                self.bindings.variables[binding].sources.extend(found);
+            }
+        }
+        let is_variable = matches!(strip(&call.receiver), Expr::Path(_));
+        self.method = is_variable.then(|| call.method.to_string());
+        self.operand(&call.receiver, used);
+        self.method = None;
     }
 
     // Expressions.
@@ -343,6 +474,13 @@ impl Survey {
             Expr::Assign(node) => {
                 self.expression(&node.right, Use::Passed);
                 self.assigned(&node.left);
+                if self.notes_uses
+                    && let Expr::Path(path) = strip(&node.left)
+                    && let Some(binding) = path.path.get_ident().and_then(|ident| self.bindings.find(ident))
+                {
+                    let found = sources::of(&node.right, &mut self.bindings);
+                    self.bindings.variables[binding].sources.extend(found);
+                }
             }
             Expr::Call(node) => {
                 match &*node.func {
@@ -354,6 +492,9 @@ impl Survey {
                     }
                     func => self.operand(func, Use::Borrowed),
                 }
+                if !exchanges(&node.func) {
+                    self.give(&node.args);
+                }
                 node.args.iter().for_each(|argument| self.operand(argument, Use::Passed));
                 if never_returns(&node.func) {
                     self.diverge();
@@ -363,7 +504,12 @@ impl Survey {
                 // Names that everywhere mean a number or a truth about the receiver.
                 let is_forgotten =
                     node.args.is_empty() && (node.method == "len" || node.method == "is_empty");
-                self.operand(&node.receiver, Use::Receiver { is_forgotten });
+                let is_of_part = !matches!(strip(&node.receiver), Expr::Path(_));
+                if is_of_part && binding::is_numeric(&node.method) {
+                    self.operand(&node.receiver, Use::Calculated);
+                } else {
+                    self.receiver(node, Use::Receiver { is_forgotten });
+                }
                 node.args.iter().for_each(|argument| self.operand(argument, Use::Passed));
             }
             Expr::Cast(node) => self.expression(&node.expr, Use::Calculated),
@@ -384,6 +530,7 @@ impl Survey {
             Expr::Let(node) => {
                 self.expression(&node.expr, Use::Matched { binds: binds(&node.pat) });
                 self.pattern(&node.pat, Class::Unknown, Declared::Elsewhere);
+                self.derive(&node.pat, &node.expr);
             }
             Expr::If(node) => self.conditional(node),
             Expr::Match(node) => self.matching(node),
@@ -509,6 +656,7 @@ impl Survey {
             self.open = before.clone();
             self.scoped(|this| {
                 this.pattern(&arm.pat, Class::Unknown, Declared::Elsewhere);
+                this.derive(&arm.pat, &node.expr);
                 if let Pat::Guard(guarded) = &arm.pat {
                     this.pattern(&guarded.pat, Class::Unknown, Declared::Elsewhere);
                     this.expression(&guarded.guard, Use::Looked);
@@ -540,6 +688,14 @@ impl Survey {
         {
             self.over_references.extend(number);
         }
+        if let Some(number) = number
+            && self.notes_uses
+            && !matches!(strip(&node.expr), Expr::Range(_))
+        {
+            let found = sources::of(&node.expr, &mut self.bindings);
+            self.items.insert(number, found);
+        }
+        let inside = self.enter(number);
         self.iterators.extend(number);
         self.exits.push((node.label.as_ref().map(|label| label.name.clone()), true, BTreeSet::new()));
         for round in 0..2 {
@@ -553,6 +709,9 @@ impl Survey {
                     _ => Declared::Elsewhere,
                 };
                 this.pattern(&node.pat, class, declared);
+                if !matches!(strip(&node.expr), Expr::Range(_)) {
+                    this.derive(&node.pat, &node.expr);
+                }
                 this.block(&node.body);
             });
             if round == 0 && was_reached == self.was_reached {
@@ -560,9 +719,23 @@ impl Survey {
             }
         }
         self.leave();
+        self.depth_inside -= inside;
         if number.is_some() {
             self.iterators.pop();
         }
+    }
+
+    /// Enters a loop: 1 if it, or one around it, is the one whose contents are looked at.
+    fn enter(&mut self, number: Option<usize>) -> usize {
+        let Some(contents) = &mut self.contents else { return 0 };
+        let is_target = number == Some(contents.number);
+        if is_target {
+            contents.outer = self.bindings.visible();
+            self.ends_outside = self.ends;
+        }
+        let inside = usize::from(is_target || self.depth_inside > 0);
+        self.depth_inside += inside;
+        inside
     }
 
     /// What is known of the items that a `for` goes through.
@@ -591,6 +764,7 @@ impl Survey {
         body: &Block,
     ) {
         let (_, number) = number::split(attributes);
+        let inside = self.enter(number);
         self.exits.push((label.as_ref().map(|label| label.name.clone()), true, BTreeSet::new()));
         for round in 0..2 {
             let was_reached = self.was_reached;
@@ -608,6 +782,7 @@ impl Survey {
             }
         }
         self.leave();
+        self.depth_inside -= inside;
     }
 
     /// At the check of a loop. If it is the one that is looked at, all paths start here.
@@ -619,7 +794,9 @@ impl Survey {
         self.loops.insert(number);
         if self.target == Some(number) && !self.was_reached {
             self.was_reached = true;
-            self.open = self.bindings.visible();
+            self.check.visible = self.bindings.visible();
+            self.open = self.bindings.in_scope();
+            self.check.shadowed = self.open.difference(&self.check.visible).copied().collect();
             self.check.in_operand = self.operands > 0;
             self.check.iterators = self.iterators.clone();
         }
@@ -725,6 +902,52 @@ impl Survey {
     }
 }
 
+fn note(uses: &mut Uses, used: Use, is_projected: bool, captured: bool) {
+    uses.captured |= captured;
+    uses.projected |= is_projected;
+    match used {
+        Use::Passed => uses.passed |= !is_projected,
+        Use::Calculated => {
+            uses.calculated |= !is_projected;
+            uses.operand |= !is_projected;
+        }
+        Use::Looked => {}
+        Use::Borrowed | Use::BorrowedMut => {
+            if is_projected {
+                uses.lent = true;
+            } else {
+                uses.borrowed = true;
+            }
+            uses.changed |= used == Use::BorrowedMut;
+            uses.written |= used == Use::BorrowedMut;
+        }
+        Use::Receiver { is_forgotten } => {
+            uses.receiver |= !is_projected;
+            uses.lent |= !is_forgotten;
+            uses.changed = true;
+            uses.written |= is_projected;
+        }
+        Use::Told => {
+            uses.receiver |= !is_projected;
+            uses.changed = true;
+            uses.written |= is_projected;
+        }
+        Use::Matched { binds } => {
+            uses.matched |= binds && !is_projected;
+            uses.lent |= binds && is_projected;
+            uses.changed |= binds;
+            uses.written |= binds;
+        }
+        Use::Assigned | Use::Updated => {
+            uses.assigned |= !is_projected;
+            uses.replaced |= used == Use::Assigned && !is_projected;
+            uses.changed = true;
+            uses.written = true;
+            uses.calculated |= used == Use::Updated && !is_projected;
+        }
+    }
+}
+
 /// Names in braces.
 fn names_in(text: &str) -> Vec<String> {
     text.split('{')
@@ -736,6 +959,14 @@ fn names_in(text: &str) -> Vec<String> {
         })
         .filter(|name| name.starts_with(|first: char| first.is_alphabetic() || first == '_'))
         .collect()
+}
+
+/// `mem::swap` and its like: whoever gets a reference there does not keep it.
+fn exchanges(function: &Expr) -> bool {
+    let Expr::Path(path) = function else { return false };
+    let mut segments = path.path.segments.iter().rev();
+    segments.next().is_some_and(|last| ["swap", "replace", "take"].iter().any(|name| last.ident == name))
+        && segments.next().is_some_and(|module| module.ident == "mem")
 }
 
 /// The functions of the standard library that do not return.

@@ -1,0 +1,162 @@
+//! What loop nests need that `#[cooperative]` moves into a function of their own.
+//!
+//! Inside there is no await, so the compiler keeps every local in a register and knows of the references among the
+//! parameters that they do not alias. The nest ends in one of three ways ([`Exit`]); where it was stopped in the middle,
+//! it is entered there again ([`Entry`]).
+
+use core::ops::ControlFlow;
+use core::task::Poll;
+
+use crate::local;
+
+/// How an outlined nest ended.
+#[derive(Debug)]
+pub enum Exit<R, E> {
+    /// At its end.
+    Done,
+    /// By a `return` or a `?`.
+    Return(R),
+    /// In the middle, where it is to be entered again: the budget may be over.
+    Left(E),
+}
+
+/// Where an outlined nest is entered: at the head of one of its loops, with the locals that are alive there.
+#[derive(Debug)]
+pub enum Entry<A, B = (), C = (), D = (), E = (), F = ()> {
+    /// At the outermost loop.
+    At0(A),
+    /// At the second in the order of the source, and so on.
+    At1(B),
+    /// At the third.
+    At2(C),
+    /// At the fourth.
+    At3(D),
+    /// At the fifth.
+    At4(E),
+    /// At the sixth.
+    At5(F),
+}
+
+macro_rules! calls {
+    ($($name:ident($($value:ident: $Type:ident),*);)*) => {
+        $(
+            /// Calls `nest`, out of line. Each parameter is one of the function's: that is what gives references their
+            /// `noalias`, and the closure's parameters their types.
+            #[inline(never)]
+            #[allow(clippy::too_many_arguments)]
+            pub fn $name<$($Type,)* R>($($value: $Type,)* nest: impl FnOnce($($Type),*) -> R) -> R {
+                nest($($value),*)
+            }
+        )*
+    };
+}
+
+calls! {
+    call_2(a: A, b: B);
+    call_3(a: A, b: B, c: C);
+    call_4(a: A, b: B, c: C, d: D);
+    call_5(a: A, b: B, c: C, d: D, e: E);
+    call_6(a: A, b: B, c: C, d: D, e: E, f: F);
+    call_7(a: A, b: B, c: C, d: D, e: E, f: F, g: G);
+    call_8(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H);
+    call_9(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H, i: I);
+    call_10(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H, i: I, j: J);
+    call_11(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H, i: I, j: J, k: K);
+    call_12(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H, i: I, j: J, k: K, l: L);
+    call_13(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H, i: I, j: J, k: K, l: L, m: M);
+    call_14(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H, i: I, j: J, k: K, l: L, m: M, n: N);
+}
+
+/// How many iterations of a short inner loop may run before the loop around it looks at the fuel: none where every
+/// check counts.
+#[inline]
+#[must_use]
+pub fn arrears() -> i64 {
+    local::with(|local| local.meter.arrears())
+}
+
+/// The iterator's upper bound, at most `i64::MAX`.
+#[inline(always)]
+pub fn upper<I: Iterator>(iterator: &I) -> i64 {
+    iterator.size_hint().1.and_then(|upper| i64::try_from(upper).ok()).unwrap_or(i64::MAX)
+}
+
+/// Types that the `?` operator works on, in a function that gives `R`.
+#[diagnostic::on_unimplemented(
+    message = "the `?` operator cannot be applied to type `{Self}` in a function that returns `{R}`",
+    label = "cannot use the `?` operator here"
+)]
+pub trait Branch<R> {
+    /// What `?` gives where it does not leave.
+    type Value;
+
+    /// The value, or what the function returns.
+    fn branch(self) -> ControlFlow<R, Self::Value>;
+}
+
+impl<T, U> Branch<Option<U>> for Option<T> {
+    type Value = T;
+
+    #[inline(always)]
+    fn branch(self) -> ControlFlow<Option<U>, T> {
+        match self {
+            Some(value) => ControlFlow::Continue(value),
+            None => ControlFlow::Break(None),
+        }
+    }
+}
+
+impl<T, E, U, F: From<E>> Branch<Result<U, F>> for Result<T, E> {
+    type Value = T;
+
+    #[inline(always)]
+    fn branch(self) -> ControlFlow<Result<U, F>, T> {
+        match self {
+            Ok(value) => ControlFlow::Continue(value),
+            Err(error) => ControlFlow::Break(Err(F::from(error))),
+        }
+    }
+}
+
+impl<B, C, D> Branch<ControlFlow<B, D>> for ControlFlow<B, C> {
+    type Value = C;
+
+    #[inline(always)]
+    fn branch(self) -> ControlFlow<ControlFlow<B, D>, C> {
+        match self {
+            ControlFlow::Continue(value) => ControlFlow::Continue(value),
+            ControlFlow::Break(value) => ControlFlow::Break(ControlFlow::Break(value)),
+        }
+    }
+}
+
+impl<T, E, U, F: From<E>> Branch<Result<U, F>> for Poll<Result<T, E>> {
+    type Value = Poll<T>;
+
+    #[inline(always)]
+    fn branch(self) -> ControlFlow<Result<U, F>, Poll<T>> {
+        match self {
+            Poll::Ready(Ok(value)) => ControlFlow::Continue(Poll::Ready(value)),
+            Poll::Ready(Err(error)) => ControlFlow::Break(Err(F::from(error))),
+            Poll::Pending => ControlFlow::Continue(Poll::Pending),
+        }
+    }
+}
+
+impl<T, E, U, F: From<E>> Branch<Poll<Result<U, F>>> for Result<T, E> {
+    type Value = T;
+
+    #[inline(always)]
+    fn branch(self) -> ControlFlow<Poll<Result<U, F>>, T> {
+        match self {
+            Ok(value) => ControlFlow::Continue(value),
+            Err(error) => ControlFlow::Break(Poll::Ready(Err(F::from(error)))),
+        }
+    }
+}
+
+/// The operand of a `?` in an outlined nest.
+#[inline(always)]
+pub fn branch<R, Q: Branch<R>>(operand: Q) -> ControlFlow<R, Q::Value> {
+    operand.branch()
+}

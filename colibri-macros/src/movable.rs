@@ -1,0 +1,419 @@
+//! How the variables of a nest move with it: as parameters of its function, or by the closure's own capture, or in
+//! what a stop in its middle carries out and in again.
+//!
+//! Where syntax does not prove that a variable can, the nest stays where it is: that costs speed only.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::Ident;
+use syn::{Block, Signature};
+
+use crate::binding::{Binding, Class, Declared, Sequence, Variable};
+use crate::name;
+use crate::nest::Structure;
+use crate::survey::{Check, Contents, Inside, Survey};
+
+/// The most parameters of one nest, of which fuel and entry are two.
+const MOST_PARAMETERS: usize = 12;
+
+/// The most locals that a stop carries.
+const LARGEST_PAYLOAD: usize = 16;
+
+/// How a variable gets into the nest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Passing {
+    /// A copy.
+    Value,
+    /// A copy, and the nest's value comes back.
+    InOut,
+    /// `&*v`, `&mut *v`.
+    Slice { is_mut: bool },
+    /// `&v`, `&mut v`.
+    Reference { is_mut: bool },
+    /// `&**v`, `&mut **v`.
+    SliceBehind { is_mut: bool },
+}
+
+/// A parameter of the nest's function.
+#[derive(Clone, Debug)]
+pub(crate) struct Parameter {
+    pub(crate) ident: Ident,
+    pub(crate) passing: Passing,
+}
+
+/// A nest that moves.
+#[derive(Debug)]
+pub(crate) struct Outline {
+    pub(crate) structure: Structure,
+    pub(crate) parameters: Vec<Parameter>,
+    /// Of each loop: what a stop there carries, the user's locals first.
+    pub(crate) payloads: Vec<Vec<Ident>>,
+}
+
+impl Outline {
+    /// Plans the move of a nest, if its variables allow it.
+    pub(crate) fn of(
+        structure: Structure,
+        survey: &mut Survey,
+        signature: &Signature,
+        body: &Block,
+    ) -> Option<Outline> {
+        let root = structure.loops[0].number;
+        let contents = survey.contents_of(root, signature, body);
+        let checks: Vec<Check> =
+            structure.loops.iter().map(|node| survey.check_of(node.number, signature, body)).collect();
+        let items: Vec<_> = structure.loops.iter().map(|node| survey.sources_of_items(node.number)).collect();
+        let outline = Moves { variables: &survey.bindings.variables, contents: &contents, checks: &checks };
+        outline.plan(structure, &items)
+    }
+}
+
+struct Moves<'a> {
+    variables: &'a [Variable],
+    contents: &'a Contents,
+    /// By loop of the nest.
+    checks: &'a [Check],
+}
+
+impl Moves<'_> {
+    fn plan(&self, structure: Structure, items: &[BTreeSet<Binding>]) -> Option<Outline> {
+        let changed = self.changed();
+        let mut parameters = Vec::new();
+        for (binding, inside) in &self.contents.inside {
+            if !self.contents.outer.contains(binding) {
+                continue;
+            }
+            let parameter = self.parameter(*binding, inside)?;
+            // Captured, a vector's address and length would be loaded anew after each store to another. Perhaps the loops
+            // inside can have it as a parameter.
+            let is_indexed = inside.uses.projected && self.is_resizable(*binding);
+            if parameter.is_none() && is_indexed && structure.loops.len() > 1 {
+                return None;
+            }
+            parameters.extend(parameter);
+        }
+        if parameters.len() > MOST_PARAMETERS {
+            return None;
+        }
+        // Whoever borrows from what the nest changes, and is used inside or after it, would have to do so across it.
+        let used: BTreeSet<Binding> =
+            self.contents.inside.keys().chain(&self.checks[0].alive).copied().collect();
+        for binding in used {
+            if self.contents.outer.contains(&binding) && self.borrows(binding, &changed) {
+                return None;
+            }
+        }
+        for sources in items {
+            if self.any_borrows(sources, &changed, None) {
+                return None;
+            }
+        }
+        let mut payloads = Vec::new();
+        for index in 0..structure.loops.len() {
+            let mut payload = Vec::new();
+            if index > 0 {
+                payload = self.payload(&self.checks[index], &changed)?;
+            }
+            for outer in structure.chain(index) {
+                if structure.loops[outer].is_for {
+                    payload.push(name::iterator_of(structure.loops[outer].number));
+                }
+            }
+            payloads.push(payload);
+        }
+        Some(Outline { structure, parameters, payloads })
+    }
+
+    /// What is outside of the nest and changed inside, or of which nobody but a borrower may know.
+    fn changed(&self) -> BTreeSet<Binding> {
+        let inside = self.contents.inside.iter();
+        inside
+            .filter(|(binding, inside)| {
+                let (variable, uses) = (&self.variables[**binding], &inside.uses);
+                let is_changed = match variable.class {
+                    // Copies go in and out.
+                    Class::Scalar => variable.uses.borrowed || variable.uses.captured,
+                    _ => uses.assigned || uses.changed && !self.only_looks(**binding, inside),
+                };
+                self.contents.outer.contains(binding) && is_changed
+            })
+            .map(|(binding, _)| *binding)
+            .collect()
+    }
+
+    /// Whether every method that is called is known to change nothing.
+    fn only_looks(&self, binding: Binding, inside: &Inside) -> bool {
+        let known = self.variables[binding].sequence != Sequence::Unknown
+            || self.variables[binding].class == Class::Shared;
+        known
+            && !inside.uses.written
+            && inside.methods.iter().all(|method| LOOKING.contains(&method.as_str()))
+    }
+
+    /// Whether a variable is a vector, whose length and address lie in memory.
+    fn is_resizable(&self, binding: Binding) -> bool {
+        self.variables[binding].sequence == Sequence::Vector
+    }
+
+    /// Whether a variable may borrow from another of `from`.
+    fn borrows(&self, binding: Binding, from: &BTreeSet<Binding>) -> bool {
+        let variable = &self.variables[binding];
+        !is_number(variable) && self.any_borrows(&variable.sources, from, Some(binding))
+    }
+
+    /// Whether anything that comes from `sources`, `own` apart, comes from one of `from`.
+    fn any_borrows(
+        &self,
+        sources: &BTreeSet<Binding>,
+        from: &BTreeSet<Binding>,
+        own: Option<Binding>,
+    ) -> bool {
+        let mut seen: BTreeSet<Binding> = own.into_iter().collect();
+        let mut open: Vec<Binding> = sources.iter().copied().collect();
+        while let Some(binding) = open.pop() {
+            if !seen.insert(binding) {
+                continue;
+            }
+            if from.contains(&binding) {
+                return true;
+            }
+            if is_number(&self.variables[binding]) {
+                continue;
+            }
+            open.extend(&self.variables[binding].sources);
+        }
+        false
+    }
+
+    /// How a variable from outside gets into the nest: `Some(None)` if the closure captures it, `None` if it cannot get
+    /// in at all.
+    fn parameter(&self, binding: Binding, inside: &Inside) -> Option<Option<Parameter>> {
+        let variable = &self.variables[binding];
+        let uses = &inside.uses;
+        let parameter = |passing| Some(Some(Parameter { ident: variable.ident.clone(), passing }));
+        if variable.uses.hidden || variable.declared == Declared::Late && uses.replaced {
+            return None;
+        }
+        // Nobody reads what is assigned here: the compiler would not see that any more.
+        if uses.replaced && !inside.is_read && !self.checks[0].alive.contains(&binding) {
+            return None;
+        }
+        let is_shadowed = !self.checks[0].visible.contains(&binding);
+        let stays = uses.borrowed || uses.captured || is_shadowed;
+        match variable.class {
+            Class::Scalar if uses.borrowed && uses.changed => Some(None),
+            Class::Scalar | Class::Shared if !stays => {
+                parameter(if uses.assigned || uses.changed && variable.class == Class::Scalar {
+                    Passing::InOut
+                } else {
+                    Passing::Value
+                })
+            }
+            Class::Scalar | Class::Shared => Some(None),
+            Class::Copied => {
+                let is_copied = !(stays || uses.lent || uses.changed || uses.matched);
+                if is_copied { parameter(Passing::Value) } else { Some(None) }
+            }
+            Class::Exclusive => {
+                if inside.may_move || uses.replaced {
+                    return None;
+                }
+                match self.view(variable, inside) {
+                    Some(passing) if !stays => parameter(passing),
+                    _ => Some(None),
+                }
+            }
+            Class::Unknown => {
+                let by_value = uses.passed || uses.operand || uses.matched || uses.receiver || uses.lent;
+                if inside.may_move || uses.replaced && by_value {
+                    return None;
+                }
+                // By value in each iteration, and never replaced: it is `Copy`.
+                let is_other = uses.receiver || uses.lent || uses.matched || uses.projected;
+                if uses.operand && !uses.replaced && !stays && !is_other {
+                    return parameter(if uses.assigned { Passing::InOut } else { Passing::Value });
+                }
+                match self.view(variable, inside) {
+                    Some(passing) if !stays => parameter(passing),
+                    _ => Some(None),
+                }
+            }
+        }
+    }
+
+    /// How a sequence is passed, if it is only used as what it is passed as.
+    fn view(&self, variable: &Variable, inside: &Inside) -> Option<Passing> {
+        let uses = &inside.uses;
+        if uses.passed || uses.calculated || uses.matched || uses.assigned {
+            return None;
+        }
+        let knows = |names: &[&str]| inside.methods.iter().all(|method| names.contains(&method.as_str()));
+        let only_looks = !uses.written && knows(&LOOKING);
+        let is_mut = uses.changed && !only_looks;
+        let is_slice = knows(&LOOKING) || knows(&SLICE);
+        let is_reference = variable.class == Class::Exclusive;
+        if is_mut && !is_reference && !variable.is_mut {
+            return None;
+        }
+        match (variable.sequence, is_reference) {
+            (Sequence::Vector, false) if is_slice => Some(Passing::Slice { is_mut }),
+            (Sequence::Vector, false) if knows(&VECTOR) => Some(Passing::Reference { is_mut }),
+            (Sequence::Array, false) if is_slice => Some(Passing::Reference { is_mut }),
+            (Sequence::Vector, true) if is_slice => Some(Passing::SliceBehind { is_mut }),
+            (Sequence::Vector, true) if knows(&VECTOR) => Some(Passing::Slice { is_mut }),
+            (Sequence::Slice | Sequence::Array, true) if is_slice => Some(Passing::Slice { is_mut }),
+            _ => None,
+        }
+    }
+
+    /// What a stop at an inner loop carries, if it can.
+    fn payload(&self, check: &Check, changed: &BTreeSet<Binding>) -> Option<Vec<Ident>> {
+        if check.in_operand {
+            return None;
+        }
+        let mut payload = Vec::new();
+        for binding in check.visible.union(&check.shadowed) {
+            if self.contents.outer.contains(binding) {
+                continue;
+            }
+            let variable = &self.variables[*binding];
+            let is_alive = check.alive.contains(binding);
+            if !self.is_carried(variable, is_alive)? {
+                continue;
+            }
+            if check.shadowed.contains(binding) || variable.declared == Declared::Late && !is_alive {
+                return None;
+            }
+            if !is_number(variable)
+                && (self.any_borrows(&variable.sources, changed, None) || self.borrows_inside(variable))
+            {
+                return None;
+            }
+            payload.push(variable.ident.clone());
+        }
+        (payload.len() <= LARGEST_PAYLOAD).then_some(payload)
+    }
+
+    /// Whether a local of the nest must be carried out where it is stopped; `None` if it cannot.
+    fn is_carried(&self, variable: &Variable, is_alive: bool) -> Option<bool> {
+        let uses = &variable.uses;
+        let is_held = uses.borrowed || uses.captured || uses.hidden;
+        match variable.class {
+            Class::Scalar | Class::Shared if !is_alive => Some(false),
+            Class::Scalar | Class::Shared => (!is_held).then_some(true),
+            Class::Copied if !is_alive => Some(false),
+            Class::Copied => (!is_held && !uses.lent).then_some(true),
+            Class::Exclusive if !is_alive => Some(false),
+            Class::Exclusive => (!(is_held || uses.lent || uses.passed || uses.matched)).then_some(true),
+            Class::Unknown if is_alive => (!(is_held || uses.lent || uses.matched)).then_some(true),
+            // A number, or moved.
+            Class::Unknown if uses.calculated => Some(false),
+            // It may have a destructor, and is carried so that it does not run too early; if it cannot have been moved.
+            Class::Unknown => {
+                let may_be_moved = uses.passed || uses.matched || uses.receiver;
+                (!(is_held || uses.lent || may_be_moved)).then_some(true)
+            }
+        }
+    }
+
+    /// Whether a local may borrow from another local of the nest, which would move at the same time.
+    fn borrows_inside(&self, variable: &Variable) -> bool {
+        variable.sources.iter().any(|source| {
+            let of = &self.variables[*source];
+            let is_local = !self.contents.outer.contains(source);
+            let is_held = of.uses.borrowed || of.uses.captured || of.uses.lent || of.uses.matched;
+            is_local && !matches!(of.class, Class::Shared) && is_held
+        })
+    }
+}
+
+/// Whether a variable holds a number, or what is calculated with as if it were one: it borrows nothing.
+fn is_number(variable: &Variable) -> bool {
+    variable.class == Class::Scalar || variable.uses.calculated
+}
+
+/// Methods that change nothing.
+const LOOKING: [&str; 18] = [
+    "binary_search",
+    "chunks",
+    "chunks_exact",
+    "concat",
+    "contains",
+    "ends_with",
+    "first",
+    "get",
+    "is_empty",
+    "iter",
+    "last",
+    "len",
+    "split_at",
+    "starts_with",
+    "to_vec",
+    "windows",
+    "split_first",
+    "split_last",
+];
+
+/// Methods of slices.
+const SLICE: [&str; 32] = [
+    "binary_search",
+    "chunks",
+    "chunks_exact",
+    "chunks_exact_mut",
+    "chunks_mut",
+    "concat",
+    "contains",
+    "copy_from_slice",
+    "copy_within",
+    "ends_with",
+    "fill",
+    "first",
+    "first_mut",
+    "get",
+    "get_mut",
+    "is_empty",
+    "iter",
+    "iter_mut",
+    "last",
+    "last_mut",
+    "len",
+    "reverse",
+    "rotate_left",
+    "rotate_right",
+    "sort",
+    "sort_unstable",
+    "split_at",
+    "split_at_mut",
+    "starts_with",
+    "swap",
+    "to_vec",
+    "windows",
+];
+
+/// Methods of vectors that take `&self` or `&mut self`, and the commonest of slices.
+const VECTOR: [&str; 24] = [
+    "append",
+    "capacity",
+    "clear",
+    "contains",
+    "extend",
+    "extend_from_slice",
+    "first",
+    "get",
+    "get_mut",
+    "insert",
+    "is_empty",
+    "iter",
+    "last",
+    "last_mut",
+    "len",
+    "pop",
+    "push",
+    "remove",
+    "reserve",
+    "resize",
+    "swap",
+    "swap_remove",
+    "truncate",
+    "fill",
+];

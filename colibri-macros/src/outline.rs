@@ -1,0 +1,628 @@
+//! Nests in a function of their own: the code for them.
+//!
+//! The nest becomes a closure without an await, called out of line. It looks at the fuel as every loop does, and at the
+//! budget in place when the fuel is gone. Only when the budget is over does it return, with all that is alive at the
+//! loop where it was stopped; after the await it is called again, finishes what it was in the middle of, and goes on.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens as _, quote, quote_spanned};
+use syn::visit_mut::{self, VisitMut};
+use syn::{Block, Expr, ExprForLoop, ExprWhile, Lifetime, Stmt, Token};
+
+use crate::group::parenthesize_at;
+use crate::jumps::{self, Jumps, Target};
+use crate::looping::{self, Place};
+use crate::movable::{Outline, Parameter, Passing};
+use crate::name;
+use crate::number;
+use crate::rest;
+use crate::shape;
+use crate::signature::Output;
+
+/// Tokens of a loop's body, with its condition, up to which it is written down four times.
+const MOST_UNROLLED_TOKENS: usize = 40;
+
+/// Writes one nest.
+pub(crate) struct Nest<'a> {
+    pub(crate) outline: &'a Outline,
+    pub(crate) place: &'a Place<'a>,
+    pub(crate) output: &'a Output,
+    /// The nest as the user wrote it, by loop.
+    pub(crate) nodes: Vec<Expr>,
+}
+
+impl<'a> Nest<'a> {
+    pub(crate) fn new(node: &Expr, outline: &'a Outline, place: &'a Place<'a>, output: &'a Output) -> Self {
+        let nodes = outline
+            .structure
+            .loops
+            .iter()
+            .enumerate()
+            .filter_map(|(index, inner)| match index {
+                0 => Some(node.clone()),
+                _ => rest::find(node, inner.number),
+            })
+            .collect();
+        Nest { outline, place, output, nodes }
+    }
+
+    fn span(&self) -> Span {
+        self.place.span()
+    }
+
+    // Output: `{ let mut entry = Entry::At0((iterator,)); loop { .. call(.., |..| { .. }) .. } }`
+    pub(crate) fn rewritten(&self) -> TokenStream {
+        let span = self.span();
+        let runtime = self.place.runtime.at(span);
+        let (fuel, entry, exit, left, value) = (
+            name::fuel(),
+            name::generated("entry"),
+            name::generated("exit"),
+            name::generated("left"),
+            name::value(),
+        );
+        let parameters = &self.outline.parameters;
+        let call = name::generated_call(parameters.len() + 2, span);
+        let arguments = parameters.iter().map(|parameter| self.argument(parameter));
+        let results: Vec<&Ident> = self.results();
+        let closure = self.closure();
+        let start = self.enter(0);
+        let types = (0..6).map(|index| if index < self.nodes.len() { quote!(_) } else { quote!(()) });
+        let ends = match &self.nodes[0] {
+            // Nothing follows a `loop` that is never left.
+            Expr::Loop(node) if !jumps::leaves(node) => {
+                quote_spanned!(span=> #runtime::core::unreachable!())
+            }
+            _ => quote_spanned!(span=> break),
+        };
+        let (returned, returns) = if self.outline.structure.returns {
+            let output = &self.output.annotation;
+            let arm = quote_spanned! {span=>
+                #runtime::Exit::Return(#value) => {
+                    #runtime::put(#fuel);
+                    return #value;
+                }
+            };
+            (quote!(#output), arm)
+        } else {
+            (quote!(()), quote_spanned!(span=> #runtime::Exit::Return(()) => #ends,))
+        };
+        let site = self.place.site();
+        let saved = name::saved();
+        let locals = self.place.plan.saved_at(self.place.number);
+        let looping = quote_spanned! {span=>
+            let mut #entry: #runtime::Entry<#(#types),*> = #start;
+            loop {
+                {
+                    let #exit: #runtime::Exit<#returned, _>;
+                    (#(#results,)* #fuel, #exit) = #runtime::#call(#(#arguments,)* #fuel, #entry, #closure);
+                    match #exit {
+                        #runtime::Exit::Done => #ends,
+                        #returns
+                        #runtime::Exit::Left(#left) => #entry = #left,
+                    }
+                }
+                if #fuel <= 0 {
+                    let #saved = (#(#locals,)* #entry,);
+                    #fuel = #runtime::refill(#site).await;
+                    (#(#locals,)* #entry,) = #saved;
+                }
+            }
+        };
+        match &self.nodes[0] {
+            Expr::ForLoop(node) => {
+                let over = looping::over_items(node, &quote_spanned!(span=> { #looping }), self.place);
+                quote_spanned!(span=> { #over; })
+            }
+            _ => quote_spanned!(span=> { #looping }),
+        }
+    }
+
+    /// What comes back of the parameters.
+    fn results(&self) -> Vec<&Ident> {
+        let in_out = self.outline.parameters.iter().filter(|parameter| parameter.passing == Passing::InOut);
+        in_out.map(|parameter| &parameter.ident).collect()
+    }
+
+    fn argument(&self, Parameter { ident, passing }: &Parameter) -> TokenStream {
+        match passing {
+            Passing::Value | Passing::InOut => quote!(#ident),
+            Passing::Slice { is_mut: false } => quote_spanned!(self.span()=> &*#ident),
+            Passing::Slice { is_mut: true } => quote_spanned!(self.span()=> &mut *#ident),
+            Passing::Reference { is_mut: false } => quote_spanned!(self.span()=> &#ident),
+            Passing::Reference { is_mut: true } => quote_spanned!(self.span()=> &mut #ident),
+            Passing::SliceBehind { is_mut: false } => quote_spanned!(self.span()=> &**#ident),
+            Passing::SliceBehind { is_mut: true } => quote_spanned!(self.span()=> &mut **#ident),
+        }
+    }
+
+    // Output: `|a, mut b, v: &mut _, mut fuel, mut entry| { let exit = 'nest: { .. }; (b, fuel, exit) }`
+    fn closure(&self) -> TokenStream {
+        let span = self.span();
+        let runtime = self.place.runtime.at(span);
+        let (fuel, entry, exit) = (name::fuel(), name::generated("entry"), name::generated("exit"));
+        let nest = nest_label();
+        let parameters = self.outline.parameters.iter().map(|Parameter { ident, passing }| match passing {
+            Passing::InOut => quote_spanned!(span=> mut #ident),
+            _ => quote!(#ident),
+        });
+        let results = self.results();
+        let arrears = self.has_arrears().then(|| {
+            let arrears = name::generated("arrears");
+            quote_spanned!(span=> let #arrears = #runtime::arrears();)
+        });
+        let arms = (0..self.nodes.len()).map(|index| self.arm(index));
+        let others =
+            (self.nodes.len() < 6).then(|| quote_spanned!(span=> _ => break #nest #runtime::Exit::Done,));
+        let dispatch = quote_spanned! {span=>
+            match #entry {
+                #(#arms)*
+                #others
+            }
+        };
+        let dispatch = match self.nodes.len() {
+            1 => dispatch,
+            _ => quote_spanned!(span=> loop { #dispatch }),
+        };
+        quote_spanned! {span=>
+            |#(#parameters,)* mut #fuel, mut #entry| {
+                #arrears
+                let #exit = #nest: { #dispatch };
+                (#(#results,)* #fuel, #exit)
+            }
+        }
+    }
+
+    // Output: `Entry::At1((mut a, mut iterator_0, mut iterator_1,)) => { .. }`
+    fn arm(&self, index: usize) -> TokenStream {
+        let span = self.span();
+        let runtime = self.place.runtime.at(span);
+        let (variant, payload) = (variant(index, span), &self.outline.payloads[index]);
+        let nest = nest_label();
+        let code = if index == 0 {
+            let fresh = self.from_head(0, true, &self.nodes[0]);
+            match &self.nodes[0] {
+                Expr::Loop(node) if !jumps::leaves(node) => fresh,
+                _ => quote_spanned!(span=> #fresh; break #nest #runtime::Exit::Done),
+            }
+        } else {
+            let (resumed, entry, start) = (self.resumed(index), name::generated("entry"), self.enter(0));
+            quote_spanned!(span=> #resumed #entry = #start;)
+        };
+        // What the compiler has to say of the code, it says of its first copy.
+        let allow = (index > 0).then(|| {
+            quote_spanned! {span=>
+                #[allow(unused_mut, unused_variables, unused_assignments, unused_labels, unreachable_code)]
+            }
+        });
+        quote_spanned! {span=>
+            #allow
+            #runtime::Entry::#variant((#(mut #payload,)*)) => { #code }
+        }
+    }
+
+    // Output: `Entry::At1((a, iterator_0, iterator_1,))`
+    fn enter(&self, index: usize) -> TokenStream {
+        let span = self.span();
+        let runtime = self.place.runtime.at(span);
+        let (variant, payload) = (variant(index, span), &self.outline.payloads[index]);
+        quote_spanned!(span=> #runtime::Entry::#variant((#(#payload,)*)))
+    }
+
+    // Output: `{ entry = Entry::At1((a, iterator_0, iterator_1,)); break 'nest Exit::Left(entry); }`
+    fn leave(&self, index: usize) -> TokenStream {
+        let span = self.span();
+        let runtime = self.place.runtime.at(span);
+        let (entry, enter, nest) = (name::generated("entry"), self.enter(index), nest_label());
+        quote_spanned! {span=>
+            {
+                #entry = #enter;
+                break #nest #runtime::Exit::Left(#entry);
+            }
+        }
+    }
+
+    // Output: `if fuel <= 0 && spent(&mut fuel, site) { leave }`
+    fn check(&self, index: usize) -> TokenStream {
+        let span = self.span();
+        let runtime = self.place.runtime.at(span);
+        let (fuel, site, leave) = (name::fuel(), self.site(index), self.leave(index));
+        quote_spanned!(span=> if #fuel <= 0 && #runtime::spent(&mut #fuel, #site) #leave)
+    }
+
+    fn site(&self, index: usize) -> TokenStream {
+        let keyword = match &self.nodes[index] {
+            Expr::ForLoop(node) => node.for_token.span,
+            Expr::While(node) => node.while_token.span,
+            Expr::Loop(node) => node.loop_token.span,
+            _ => self.place.keyword,
+        };
+        Place { keyword, copy: None, ..*self.place }.site()
+    }
+
+    fn number(&self, index: usize) -> usize {
+        self.outline.structure.loops[index].number
+    }
+
+    /// Whether that loop may run in arrears: a short `for` whose items can be counted before.
+    fn may_be_in_arrears(&self, index: usize) -> bool {
+        let number = Some(self.number(index));
+        let plan = self.place.plan;
+        index > 0
+            && matches!(self.nodes[index], Expr::ForLoop(_))
+            && self.outline.structure.is_leaf(index)
+            && (plan.is_counted(number) || plan.is_copied(number))
+    }
+
+    fn has_arrears(&self) -> bool {
+        (0..self.nodes.len()).any(|index| match &self.nodes[index] {
+            Expr::ForLoop(node) => {
+                let is_whole = shape::recurs(&node.body) || !shape::can_be_cut(&node.expr);
+                let is_counted = self.place.plan.is_counted(Some(self.number(index)));
+                self.may_be_in_arrears(index)
+                    || self.outline.structure.is_leaf(index) && is_counted && is_whole
+            }
+            _ => false,
+        })
+    }
+
+    /// A loop inside an iteration that began here.
+    fn fresh(&self, index: usize, node: &Expr) -> TokenStream {
+        let span = self.span();
+        let runtime = self.place.runtime.at(span);
+        let Expr::ForLoop(ExprForLoop { label, for_token, pat, expr, in_token, body, .. }) = node else {
+            return self.from_head(index, true, node);
+        };
+        let iterator = name::iterator_of(self.number(index));
+        let looping = if self.may_be_in_arrears(index) {
+            let (fuel, charge, arrears, leave) =
+                (name::fuel(), name::generated("charge"), name::generated("arrears"), self.leave(index));
+            let body = self.body(body);
+            let (items, give_back) = match self.place.plan.is_counted(Some(self.number(index))) {
+                true => (quote!(#iterator), TokenStream::new()),
+                false => (
+                    quote_spanned!(span=> &mut #iterator),
+                    quote_spanned!(span=> #fuel += #runtime::upper(&#iterator);),
+                ),
+            };
+            quote_spanned! {span=>
+                let #charge = #runtime::upper(&#iterator);
+                if #charge > #arrears #leave
+                #fuel -= #charge;
+                #label #for_token #pat #in_token #items #body
+                #give_back
+            }
+        } else {
+            self.from_head(index, true, node)
+        };
+        let items = items(expr, self.place);
+        quote_spanned! {span=>
+            match #items {
+                mut #iterator => { #looping }
+            }
+        }
+    }
+
+    /// A loop from its head on, with its iterator at hand.
+    fn from_head(&self, index: usize, is_fresh: bool, node: &Expr) -> TokenStream {
+        let span = self.span();
+        let runtime = self.place.runtime.at(span);
+        let check = self.check(index);
+        let is_leaf = self.outline.structure.is_leaf(index);
+        match node {
+            Expr::ForLoop(node) => {
+                let ExprForLoop { label, pat, body, .. } = node;
+                let label = label.as_ref().filter(|label| is_fresh || jumps::names(&label.name, body));
+                let iterator = name::iterator_of(self.number(index));
+                if is_leaf && self.place.plan.is_counted(Some(self.number(index))) {
+                    return self.in_strips(index, node);
+                }
+                let body = self.charged(body);
+                quote_spanned! {span=>
+                    #label loop {
+                        #check
+                        match #runtime::core::iter::Iterator::next(&mut #iterator) {
+                            #runtime::core::option::Option::None => break,
+                            #runtime::core::option::Option::Some(#pat) => #body
+                        }
+                    }
+                }
+            }
+            Expr::While(node) => {
+                let label = node.label.as_ref().filter(|label| {
+                    is_fresh
+                        || jumps::names(&label.name, &node.body)
+                        || jumps::names_in(&label.name, &node.cond)
+                });
+                if is_leaf && (is_fresh || index == 0) && is_short(node) {
+                    let unrolled = self.unrolled(index, &node.cond, &node.body);
+                    return quote_spanned!(span=> #label loop { #unrolled });
+                }
+                let (condition, body) = (self.expression(&node.cond), self.charged(&node.body));
+                quote_spanned! {span=>
+                    #label loop {
+                        #check
+                        if #condition #body else { break; }
+                    }
+                }
+            }
+            Expr::Loop(node) => {
+                let label =
+                    node.label.as_ref().filter(|label| is_fresh || jumps::names(&label.name, &node.body));
+                let body = self.charged(&node.body);
+                quote_spanned! {span=>
+                    #label loop {
+                        #check
+                        #body
+                    }
+                }
+            }
+            node => node.to_token_stream(),
+        }
+    }
+
+    // Output: `loop { check
+    //              let charge = upper(&iterator);
+    //              if charge <= max(fuel, arrears) { fuel -= charge; for x in iterator { body } break }
+    //              let mut strip = (&mut &mut Probe(Some(iterator))).open(fuel);
+    //              for x in &mut strip { body }
+    //              let is_last; (fuel, iterator, is_last) = strip.close(); if is_last { break }
+    //          }`
+    // A loop that surely runs to its end, as one plain loop or as many: what the compiler makes of the plain function's
+    // loop, it makes of each of them. Which `open` is meant is found by the number of `&mut`: one cuts ranges and slices
+    // in two of their own kind, the other counts.
+    fn in_strips(&self, index: usize, node: &ExprForLoop) -> TokenStream {
+        let span = self.span();
+        let runtime = self.place.runtime.at(span);
+        let ExprForLoop { label, for_token, pat, in_token, body, .. } = node;
+        let (fuel, check, iterator) =
+            (name::fuel(), self.check(index), name::iterator_of(self.number(index)));
+        let (strip, is_last, charge, arrears) = (
+            name::generated("strip"),
+            name::generated("is_last"),
+            name::generated("charge"),
+            name::generated("arrears"),
+        );
+        let recurs = shape::recurs(body);
+        let body = self.body(body);
+        let rest = quote_spanned!(span=> #label #for_token #pat #in_token &mut #strip #body);
+        // What the last iteration stored is what this one loads: the compiler sees that where one has surely passed.
+        let strips = match recurs && label.is_none() {
+            true => quote_spanned! {span=>
+                if let #runtime::core::option::Option::Some(#pat) = #runtime::core::iter::Iterator::next(&mut #strip) {
+                    #body
+                    #rest
+                }
+            },
+            false => rest,
+        };
+        let whole = (recurs || !shape::can_be_cut(&node.expr)).then(|| {
+            quote_spanned! {span=>
+                let #charge = #runtime::upper(&#iterator);
+                if #charge <= #runtime::core::cmp::Ord::max(#fuel, #arrears) {
+                    #fuel -= #charge;
+                    #label #for_token #pat #in_token #iterator #body
+                    break;
+                }
+            }
+        });
+        quote_spanned! {span=>
+            loop {
+                #check
+                #whole
+                let mut #strip = {
+                    use #runtime::{OpenAny as _, OpenFast as _};
+                    (&mut &mut #runtime::Probe(#runtime::core::option::Option::Some(#iterator))).open(#fuel)
+                };
+                #strips
+                let #is_last;
+                (#fuel, #iterator, #is_last) = #strip.close();
+                if #is_last {
+                    break;
+                }
+            }
+        }
+    }
+
+    // Output: `if fuel < 4 { check; if condition { fuel -= 1; body continue } else { break } }
+    //          fuel -= 4; if condition { body } else { break } ..`, four times
+    // One check in four iterations. Whoever leaves early has been charged for a few too many.
+    fn unrolled(&self, index: usize, condition: &Expr, body: &Block) -> TokenStream {
+        let span = self.span();
+        let (fuel, check) = (name::fuel(), self.check(index));
+        let (condition, plain, charged) = (self.expression(condition), self.body(body), self.charged(body));
+        let once = quote_spanned!(span=> if #condition #plain else { break; });
+        quote_spanned! {span=>
+            if #fuel < 4 {
+                #check
+                if #condition #charged else { break; }
+            } else {
+                #fuel -= 4;
+                #once
+                #once
+                #once
+                #once
+            }
+        }
+    }
+
+    /// What remains of the iterations that a stop at that loop interrupted.
+    fn resumed(&self, index: usize) -> TokenStream {
+        let chain = self.outline.structure.chain(index);
+        let outside: Vec<Target> = chain[..chain.len() - 1].iter().map(|outer| self.target(*outer)).collect();
+        let mut node = self.nodes[index].clone();
+        Jumps::new(&outside, None).loop_itself(&mut node);
+        let mut code = self.from_head(index, false, &node);
+        let mut inner = index;
+        for (depth, outer) in chain[..chain.len() - 1].iter().enumerate().rev() {
+            let body = match &self.nodes[*outer] {
+                Expr::ForLoop(node) => &node.body,
+                Expr::While(node) => &node.body,
+                Expr::Loop(node) => &node.body,
+                _ => return TokenStream::new(),
+            };
+            let mut rest = rest::after(body, self.number(inner));
+            let mut jumps = Jumps::new(&outside[..=depth], Some(depth));
+            jumps.statements(&mut rest);
+            let rest = self.statements(rest);
+            let span = self.span();
+            let iteration = iteration_label(*outer);
+            code = quote_spanned!(span=> #iteration: { #code #rest });
+            if *outer != 0 {
+                let mut node = self.nodes[*outer].clone();
+                Jumps::new(&outside[..depth], None).loop_itself(&mut node);
+                let (label, looping) = (loop_label(*outer), self.from_head(*outer, false, &node));
+                code = quote_spanned!(span=> #label: { #code #looping });
+            }
+            inner = *outer;
+        }
+        code
+    }
+
+    /// Where jumps out of the loops inside go.
+    fn target(&self, index: usize) -> Target {
+        let label = match &self.nodes[index] {
+            Expr::ForLoop(node) => &node.label,
+            Expr::While(node) => &node.label,
+            Expr::Loop(node) => &node.label,
+            _ => &None,
+        };
+        let runtime = self.place.runtime.at(self.span());
+        Target {
+            label: label.as_ref().map(|label| label.name.clone()),
+            continues: iteration_label(index),
+            breaks: if index == 0 { nest_label() } else { loop_label(index) },
+            value: (index == 0).then(|| quote_spanned!(self.span()=> #runtime::Exit::Done)),
+        }
+    }
+
+    /// The body with its charge.
+    fn charged(&self, body: &Block) -> Block {
+        let mut body = self.body(body);
+        let fuel = name::fuel();
+        let charge = Expr::Verbatim(quote_spanned!(self.span()=> #fuel -= 1));
+        body.stmts.insert(0, Stmt::Expr(charge, Some(Token![;](self.span()))));
+        body
+    }
+
+    fn body(&self, body: &Block) -> Block {
+        let mut body = body.clone();
+        Inside(self).visit_block_mut(&mut body);
+        body
+    }
+
+    fn statements(&self, statements: Vec<Stmt>) -> TokenStream {
+        let mut block = Block { brace_token: syn::token::Brace(self.span()), stmts: statements };
+        Inside(self).visit_block_mut(&mut block);
+        let statements = block.stmts;
+        quote!(#(#statements)*)
+    }
+
+    fn expression(&self, expression: &Expr) -> Expr {
+        let mut expression = expression.clone();
+        Inside(self).visit_expr_mut(&mut expression);
+        expression
+    }
+}
+
+/// Rewrites what is in a loop's body: loops of the nest, and what leaves the function.
+struct Inside<'a>(&'a Nest<'a>);
+
+impl VisitMut for Inside<'_> {
+    fn visit_expr_mut(&mut self, node: &mut Expr) {
+        let nest = self.0;
+        let span = nest.span();
+        let runtime = nest.place.runtime.at(span);
+        let label = nest_label();
+        match node {
+            Expr::ForLoop(_) | Expr::While(_) | Expr::Loop(_) => {
+                if let Some(index) = nest.outline.structure.find(rest::number_of(node)) {
+                    *node = Expr::Verbatim(nest.fresh(index, node));
+                } else {
+                    visit_mut::visit_expr_mut(self, node);
+                    match node {
+                        Expr::ForLoop(node) => number::take(&mut node.attrs),
+                        Expr::While(node) => number::take(&mut node.attrs),
+                        Expr::Loop(node) => number::take(&mut node.attrs),
+                        _ => None,
+                    };
+                }
+            }
+            Expr::Return(inner) => {
+                visit_mut::visit_expr_return_mut(self, inner);
+                let (value, output) = (name::value(), &nest.output.annotation);
+                let returned = match &inner.expr {
+                    None => quote!(()),
+                    Some(value) => value.to_token_stream(),
+                };
+                let span = Span::mixed_site().located_at(inner.return_token.span);
+                *node = Expr::Verbatim(quote_spanned! {span=>
+                    break #label #runtime::Exit::Return({ let #value: #output = #returned; #value })
+                });
+            }
+            Expr::Try(inner) => {
+                visit_mut::visit_expr_try_mut(self, inner);
+                let span = Span::mixed_site().located_at(inner.question_token.span);
+                let (operand, value, output) = (&inner.expr, name::value(), &nest.output.annotation);
+                let tokens = quote_spanned! {span=>
+                    match #runtime::branch::<#output, _>(#operand) {
+                        #runtime::core::ops::ControlFlow::Continue(#value) => #value,
+                        #runtime::core::ops::ControlFlow::Break(#value) => break #label #runtime::Exit::Return(#value),
+                    }
+                };
+                *node = parenthesize_at(Expr::Verbatim(tokens), span);
+            }
+            // What leaves a closure does not leave the nest.
+            Expr::Closure(_) => {}
+            _ => visit_mut::visit_expr_mut(self, node),
+        }
+    }
+
+    fn visit_local_mut(&mut self, node: &mut syn::Local) {
+        number::take(&mut node.attrs);
+        visit_mut::visit_local_mut(self, node);
+    }
+
+    fn visit_type_mut(&mut self, _: &mut syn::Type) {}
+
+    fn visit_generic_argument_mut(&mut self, _: &mut syn::GenericArgument) {}
+
+    fn visit_expr_const_mut(&mut self, _: &mut syn::ExprConst) {}
+}
+
+// Input:  the items' expression of an inner `for`
+// Output: `IntoIterator::into_iter(items)`
+fn items(expression: &Expr, place: &Place<'_>) -> TokenStream {
+    let runtime = place.runtime.at(place.span());
+    let expression = match expression {
+        // Needless parentheses would be warned about in a call.
+        Expr::Paren(inner) => &inner.expr,
+        expression => expression,
+    };
+    quote_spanned!(place.span()=> #runtime::core::iter::IntoIterator::into_iter(#expression))
+}
+
+fn is_short(node: &ExprWhile) -> bool {
+    let tokens = |tokens: TokenStream| shape::tokens_in(tokens);
+    tokens(node.cond.to_token_stream()) + tokens(node.body.to_token_stream()) <= MOST_UNROLLED_TOKENS
+}
+
+fn variant(index: usize, span: Span) -> Ident {
+    Ident::new(&format!("At{index}"), span)
+}
+
+fn label(noun: &str) -> Lifetime {
+    Lifetime { apostrophe: Span::mixed_site(), ident: name::generated(noun) }
+}
+
+fn nest_label() -> Lifetime {
+    label("nest")
+}
+
+fn iteration_label(index: usize) -> Lifetime {
+    label(&format!("iteration_{index}"))
+}
+
+fn loop_label(index: usize) -> Lifetime {
+    label(&format!("loop_{index}"))
+}
