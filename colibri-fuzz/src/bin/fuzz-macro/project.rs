@@ -20,61 +20,77 @@ pub(crate) const PROGRAMS: [(&str, &str); 3] = [("first", "2024"), ("second", "2
 #[derive(Debug)]
 pub(crate) struct Project {
     folder: PathBuf,
-    core: Core,
+    /// colibri-core's library, in the folder.
+    core: PathBuf,
     /// Compile with all optimisations.
     pub(crate) is_optimised: bool,
 }
 
-/// colibri-core, as it is built beside this program: cargo takes what is there.
-#[derive(Debug)]
-struct Core {
-    library: PathBuf,
-    dependencies: PathBuf,
-}
-
-impl Core {
-    fn find() -> Result<Core, String> {
-        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        command.args(["build", "--lib", "--package", "colibri-fuzz", "--message-format=json"]);
-        command.arg("--manifest-path").arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"));
-        if !cfg!(debug_assertions) {
-            command.arg("--release");
-        }
-        let output = command.stdin(Stdio::null()).output();
-        let output = output.map_err(|error| format!("cargo does not start: {error}"))?;
-        if !output.status.success() {
-            return Err(format!(
-                "colibri-core cannot be built:\n{}",
-                String::from_utf8_lossy(&output.stderr).trim()
-            ));
-        }
-        let library = String::from_utf8_lossy(&output.stdout).lines().find_map(library_in);
-        let library = library.ok_or_else(|| "cargo tells of no library of colibri-core".to_owned())?;
-        let dependencies = library.parent().unwrap_or(Path::new("")).to_owned();
-        Ok(Core { library, dependencies })
+/// colibri-core and colibri-macros as they are built beside this program: cargo takes what is there.
+fn libraries() -> Result<Vec<PathBuf>, String> {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(["build", "--lib", "--package", "colibri-fuzz", "--message-format=json"]);
+    command.arg("--manifest-path").arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"));
+    if !cfg!(debug_assertions) {
+        command.arg("--release");
+    }
+    let output = command.stdin(Stdio::null()).output();
+    let output = output.map_err(|error| format!("cargo does not start: {error}"))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("colibri-core cannot be built:\n{}", said.trim()));
+    }
+    let told = String::from_utf8_lossy(&output.stdout);
+    let found = told.lines().flat_map(libraries_in).collect::<Vec<_>>();
+    if found.iter().any(|file| is_library(file)) {
+        Ok(found)
+    } else {
+        Err("cargo tells of no library of colibri-core".to_owned())
     }
 }
 
-/// The library, if this line of cargo's is about colibri-core.
-fn library_in(line: &str) -> Option<PathBuf> {
-    let message = serde_json::from_str::<Value>(line).ok()?;
-    if message["reason"] != "compiler-artifact" || message["target"]["name"] != "colibri_core" {
-        return None;
+/// The files, if this line of cargo's is about one of the two.
+fn libraries_in(line: &str) -> Vec<PathBuf> {
+    let Ok(message) = serde_json::from_str::<Value>(line) else { return Vec::new() };
+    let is_ours = ["colibri_core", "colibri_macros"].iter().any(|name| message["target"]["name"] == *name);
+    if !is_ours || message["reason"] != "compiler-artifact" {
+        return Vec::new();
     }
-    let files = message["filenames"].as_array()?.iter().filter_map(Value::as_str);
-    files.map(PathBuf::from).find(|file| file.extension().is_some_and(|extension| extension == "rlib"))
+    let files = message["filenames"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    files.map(PathBuf::from).filter(|file| file.extension() != Some("rmeta".as_ref())).collect()
+}
+
+fn is_library(file: &Path) -> bool {
+    file.extension() == Some("rlib".as_ref())
 }
 
 impl Project {
-    /// Finds the library, and makes the folder.
+    /// Makes the folder, and copies the libraries into it: what is built meanwhile does not change a long run.
     pub(crate) fn new() -> Result<Project, String> {
         use std::sync::atomic::{AtomicU32, Ordering};
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let name = format!("colibri-fuzz-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
         let folder = std::env::temp_dir().join(name);
-        let project = Project { folder, core: Core::find()?, is_optimised: false };
-        project.write_support().map_err(|error| format!("{}: {error}", project.folder.display()))?;
+        let mut project = Project { folder, core: PathBuf::new(), is_optimised: false };
+        let libraries = libraries()?;
+        project
+            .write_support()
+            .and_then(|()| project.copy(&libraries))
+            .map_err(|error| format!("{}: {error}", project.folder.display()))?;
         Ok(project)
+    }
+
+    fn copy(&mut self, libraries: &[PathBuf]) -> io::Result<()> {
+        let folder = self.folder.join("libraries");
+        fs::create_dir_all(&folder)?;
+        for file in libraries {
+            let copy = folder.join(file.file_name().unwrap_or_default());
+            fs::copy(file, &copy)?;
+            if is_library(&copy) {
+                self.core = copy;
+            }
+        }
+        Ok(())
     }
 
     fn write_support(&self) -> io::Result<()> {
@@ -137,16 +153,10 @@ impl Project {
         command.args(["--crate-name", program, "--crate-type", "bin", "--edition", edition]);
         command.args(["--error-format", "json", "-C", "debuginfo=0", "-C", "debug-assertions=on"]);
         command.args(["-C", if self.is_optimised { "opt-level=3" } else { "opt-level=0" }]);
-        command.arg("-L").arg(self.prefixed("dependency=", &self.core.dependencies));
-        command.arg("--extern").arg(self.prefixed("colibri_core=", &self.core.library));
+        command.arg("-L").arg(prefixed("dependency=", &self.folder.join("libraries")));
+        command.arg("--extern").arg(prefixed("colibri_core=", &self.core));
         command.arg("-o").arg(self.built(program));
         command
-    }
-
-    fn prefixed(&self, prefix: &str, path: &Path) -> OsString {
-        let mut text = OsString::from(prefix);
-        text.push(path);
-        text
     }
 
     fn built(&self, program: &str) -> PathBuf {
@@ -157,6 +167,12 @@ impl Project {
     pub(crate) fn program(&self, program: &str) -> Command {
         Command::new(self.built(program))
     }
+}
+
+fn prefixed(prefix: &str, path: &Path) -> OsString {
+    let mut text = OsString::from(prefix);
+    text.push(path);
+    text
 }
 
 impl Drop for Project {
@@ -173,8 +189,9 @@ mod tests {
     #[test]
     fn the_library_is_found_in_what_cargo_tells() {
         let line = r#"{"reason":"compiler-artifact","target":{"name":"colibri_core"},"filenames":["/t/a.rmeta","/t/a.rlib"]}"#;
-        assert_eq!(library_in(line), Some(PathBuf::from("/t/a.rlib")));
-        assert_eq!(library_in(&line.replace("colibri_core", "colibri_fuzz")), None);
-        assert_eq!(library_in("Compiling"), None);
+        assert_eq!(libraries_in(line), [PathBuf::from("/t/a.rlib")]);
+        assert_eq!(libraries_in(&line.replace("colibri_core", "colibri_macros")).len(), 1);
+        assert!(libraries_in(&line.replace("colibri_core", "colibri_fuzz")).is_empty());
+        assert!(libraries_in("Compiling").is_empty());
     }
 }

@@ -84,6 +84,13 @@ pub mod __private {
         operand
     }
 
+    pub fn arrears() -> i64 {
+        match GRANT.get() {
+            Some(grant) => grant.arrears,
+            None => colibri_core::__private::arrears(),
+        }
+    }
+
     pub fn charge(items: i64, fuel: i64) -> (bool, i64) {
         match GRANT.get() {
             Some(_) => if items <= fuel { (true, fuel - items) } else { (false, fuel) },
