@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Forms(BTreeMap<&'static str, u64>);
 
 /// All of them, in the order of the table. The generator's notes are checked against it.
-pub(crate) const FORMS: [&str; 107] = [
+pub(crate) const FORMS: [&str; 108] = [
     "for range",
     "for range inclusive",
     "for range rev",
@@ -62,6 +62,7 @@ pub(crate) const FORMS: [&str; 107] = [
     "nest big",
     "nest move out",
     "nest kernel",
+    "nest tight",
     "label",
     "break",
     "break value",

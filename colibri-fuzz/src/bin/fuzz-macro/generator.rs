@@ -53,8 +53,12 @@ pub(crate) struct Generator {
     pub(crate) has_blocks: bool,
     /// Inside a loop nest: how it is written.
     pub(crate) nest: Option<Nest>,
+    /// Loops around the nest.
+    pub(crate) around: usize,
     /// Statements with a hole for an `i32`, on variables whose types are not known yet.
     pub(crate) loose: Vec<String>,
+    /// Only short expressions without temporaries or closures: what an optimising lowering understands best.
+    pub(crate) is_tight: bool,
     /// Let chains are there.
     pub(crate) has_chains: bool,
     names: usize,
@@ -81,6 +85,8 @@ impl Generator {
             is_in_condition: false,
             has_blocks: true,
             nest: None,
+            around: 0,
+            is_tight: false,
             loose: Vec::new(),
             has_chains,
             names: 0,

@@ -69,12 +69,15 @@ impl Generator {
             outer.push(self.scopes.declare(&name, kind, true));
             text.push_str(&format!("let mut {name}: {} = {value};\n", kind.name()));
         }
+        self.is_tight = nest != Nest::Wild && self.random.chance(70);
         let late = self.late_types();
         text.push_str(&late.0);
         let before = std::mem::replace(&mut self.left, self.random.between(8, 20) as i32);
         self.nest = Some(nest);
+        self.around = self.scopes.depth.0;
+        let blocks = std::mem::replace(&mut self.has_blocks, !self.is_tight);
         text.push_str(&self.nest_loop());
-        self.nest = None;
+        (self.nest, self.is_tight, self.has_blocks) = (None, false, blocks);
         self.left = before.min(self.left + before);
         (self.helpers, self.own) = (helpers, own);
         self.loose.clear();
@@ -89,9 +92,39 @@ impl Generator {
         text
     }
 
+    /// Whether the body that is about to be written must have loops: it is the outermost one's, or now and then the next.
+    pub(crate) fn owes_loops(&mut self) -> bool {
+        let is_body = self.targets.last().is_some_and(|target| target.is_loop);
+        match self.scopes.depth.0.saturating_sub(self.around) {
+            1 => is_body && self.left > 0,
+            2 => is_body && self.left > 3 && self.random.chance(35),
+            _ => false,
+        }
+    }
+
+    /// Locals, then loops with something before, between and after them.
+    pub(crate) fn nest_body(&mut self) -> String {
+        let mut text = String::new();
+        for _ in 0..self.random.below(3) {
+            text.push_str(&if self.random.chance(80) { self.nest_local() } else { self.late_local() });
+        }
+        for _ in 0..self.random.between(1, 2) {
+            self.left -= 2;
+            if self.random.chance(50) {
+                text.push_str(&self.nest_statement());
+            }
+            text.push_str(&if self.random.chance(65) { self.nest_loop() } else { self.placed_loop() });
+        }
+        for _ in 0..self.random.below(3) {
+            self.left -= 1;
+            text.push_str(&self.nest_statement());
+        }
+        text
+    }
+
     /// Variables whose types are found out inside the nest, or after it; and what uses them at last.
     fn late_types(&mut self) -> (String, String) {
-        match self.random.below(4) {
+        match self.random.below(if self.is_tight { 12 } else { 4 }) {
             0 => {
                 let name = self.unique("found");
                 self.loose.push(format!("{name} = Some({{}});\n"));
@@ -119,6 +152,16 @@ impl Generator {
     /// A loop whose type decides how it is lowered, with a body that is a nest's.
     pub(crate) fn nest_loop(&mut self) -> String {
         self.forms.note("nest loop");
+        if self.is_tight && self.random.chance(85) {
+            self.forms.note("nest tight");
+            return match self.random.below(12) {
+                0..5 => self.range_loop(),
+                5..7 => self.collection_loop(),
+                7..10 => self.counted_while(),
+                10 => self.stack_loop(),
+                _ => self.euclid(),
+            };
+        }
         match self.random.below(20) {
             0..4 => self.range_loop(),
             4..7 => self.collection_loop(),
@@ -239,7 +282,10 @@ impl Generator {
     /// A statement of a nest.
     pub(crate) fn nest_statement(&mut self) -> String {
         let depth = self.scopes.depth.0;
-        let loops = if depth < 4 && self.left > 1 { [0, 26, 16, 5][depth.min(3)] } else { 0 };
+        let deep = if self.is_tight { [0, 20, 8, 0] } else { [0, 26, 16, 5] };
+        let loops = if depth < 4 && self.left > 1 { deep[depth.min(3)] } else { 0 };
+        // What keeps a nest where it is, or makes it move in another way, is seldom where it should move.
+        let odd = if self.is_tight { 1 } else { 4 };
         let (rich, wild) = match self.nest {
             Some(Nest::Wild) => (1, 8),
             Some(Nest::Rich) => (1, 0),
@@ -256,12 +302,12 @@ impl Generator {
             (4, Self::late_local),
             (6, Self::told),
             (5, Self::dot_change),
-            (4, Self::exchanged),
-            (4, Self::loosely),
-            (7 * rich, Self::big_change),
-            (5 * rich, Self::moved_out),
-            (3 * rich, Self::guard_value),
-            (5 * rich, Self::borrow),
+            (odd, Self::exchanged),
+            (odd, Self::loosely),
+            (2 * odd * rich, Self::big_change),
+            (odd * rich, Self::moved_out),
+            (odd * rich, Self::guard_value),
+            (odd * rich, Self::borrow),
             (wild, Self::statement),
         ];
         let mut at = self.random.below(choices.iter().map(|(weight, _)| weight).sum());

@@ -107,7 +107,10 @@ fn batches(
         let cases = (next..last).map(|number| Case::generated(arguments.seed, number)).collect::<Vec<_>>();
         project.is_optimised = arguments.optimised || number % OPTIMISED_EVERY == 0;
         for (case, verdict) in cases.iter().zip(judge(project, &cases, setting)?) {
-            summary.add(case, verdict);
+            if let Some(title) = summary.add(case, verdict) {
+                // At once: a long run may be stopped before its end.
+                bar.suspend(|| say(&format!("differs: {title}: {}", case.name)));
+            }
         }
         next = last;
         bar.set_position(summary.functions);

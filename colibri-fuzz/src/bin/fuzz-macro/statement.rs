@@ -33,6 +33,9 @@ impl Generator {
     /// From `least` to `most` statements, if so many may still be written.
     pub(crate) fn statements(&mut self, least: usize, most: usize) -> String {
         let mut text = String::new();
+        if self.nest.is_some() && self.owes_loops() {
+            return self.nest_body();
+        }
         for _ in 0..self.random.between(least, most) {
             if self.left <= 0 {
                 break;

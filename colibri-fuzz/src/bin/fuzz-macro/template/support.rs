@@ -365,9 +365,11 @@ fn judge(case: &Case, inputs: u64) -> Result<(u64, u64), (&'static str, String)>
             if let Mode::Short(grant) = mode {
                 comparisons += 1;
                 let gave_way = polls.get() - 1;
-                // With grants of one each check gives way; with longer ones it must happen now and then.
+                // With grants of one each check gives way. With longer ones it must happen now and then; loops that were
+                // charged for rounds they did not run may give way where they otherwise would not.
                 let is_exact = grant.checks == 1 && grant.over_every == 1;
-                if gave_way > checks || (is_exact && gave_way < checks) || (gave_way == 0 && checks > 500) {
+                let most = if is_exact { checks } else { 2 * checks + 16 };
+                if gave_way > most || (is_exact && gave_way < checks) || (gave_way == 0 && checks > 500) {
                     let difference = format!("{place}: gave way {gave_way} times, for {checks} checks");
                     return Err(("polls", difference));
                 }
