@@ -1,5 +1,8 @@
 //! Queries from outside: a thread of its own sends each at its planned time, whatever the measured thread does.
 
+use std::cell::RefCell;
+use std::pin::Pin;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -41,7 +44,7 @@ struct Arrival {
 }
 
 /// How long the queries of a round waited, ns.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Waits {
     /// From each planned arrival to the answer's end.
     pub(crate) planned: Vec<u64>,
@@ -100,19 +103,48 @@ impl Arrivals {
     }
 }
 
-/// Answers each query as it comes out of `queue`, until the sender has ended.
-pub(crate) async fn answer(mut queue: Queue, index: SharedIndex) -> Waits {
-    let room = queue.plan.len();
-    let mut waits = Waits { planned: Vec::with_capacity(room), sent: Vec::with_capacity(room) };
-    while let Some(Arrival { number, sent_nanos }) = queue.arrived.recv().await {
-        let query = &queue.plan[number];
-        std::hint::black_box(index.borrow().query(&query.word));
-        let start = queue.shared.start.get().expect("queries arrive after the start");
+/// What every query needs to be answered.
+#[derive(Debug)]
+struct Answering {
+    shared: Arc<Shared>,
+    plan: Arc<Vec<Query>>,
+    index: SharedIndex,
+    waits: RefCell<Waits>,
+}
+
+impl Answering {
+    fn answer(&self, Arrival { number, sent_nanos }: Arrival) {
+        let query = &self.plan[number];
+        std::hint::black_box(self.index.borrow().query(&query.word));
+        let start = self.shared.start.get().expect("queries arrive after the start");
         let now_nanos = nanos(start.elapsed());
+        let mut waits = self.waits.borrow_mut();
         waits.planned.push(now_nanos.saturating_sub(nanos(query.at)));
         waits.sent.push(now_nanos.saturating_sub(sent_nanos));
     }
-    waits
+}
+
+/// Makes a task of each query as it comes out of `queue`, as a server does, until the sender has ended. `task` hands a
+/// query to the executor and returns the task's handle.
+pub(crate) async fn answer<H: Future>(
+    mut queue: Queue,
+    index: SharedIndex,
+    task: impl Fn(Pin<Box<dyn Future<Output = ()>>>) -> H,
+) -> Waits {
+    let room = queue.plan.len();
+    let waits = Waits { planned: Vec::with_capacity(room), sent: Vec::with_capacity(room) };
+    let answering =
+        Rc::new(Answering { shared: queue.shared, plan: queue.plan, index, waits: RefCell::new(waits) });
+    let mut last = None;
+    while let Some(arrival) = queue.arrived.recv().await {
+        let answering = Rc::clone(&answering);
+        last = Some(task(Box::pin(async move { answering.answer(arrival) })));
+    }
+    // They have one rank and do not give way, so that they end in the order in which they began.
+    if let Some(last) = last {
+        last.await;
+    }
+    answering.waits.take()
 }
 
 fn send(shared: &Shared, plan: &[Query], to: &UnboundedSender<Arrival>) -> Sent {
@@ -171,9 +203,9 @@ mod tests {
 
     fn answers(queue: Queue) -> Waits {
         tokio::runtime::Builder::new_current_thread()
-            .build()
+            .build_local(tokio::runtime::LocalOptions::default())
             .unwrap()
-            .block_on(answer(queue, Index::shared()))
+            .block_on(answer(queue, Index::shared(), tokio::task::spawn_local))
     }
 
     #[test]

@@ -6,6 +6,7 @@ use clap::builder::styling::{AnsiColor, Reset, Style};
 use clap::{Args, Parser, Subcommand};
 
 use crate::failure::Failure;
+use crate::input::NotUtf8;
 use crate::kernels::{self, Kernel};
 use crate::latency;
 use crate::ops;
@@ -76,7 +77,7 @@ Exit codes: 0 measured and saved; 1 measuring or saving failed; 2 wrong use or u
 NO_COLOR=1 turns colours off; the progress bar only shows on a terminal."
 )]
 pub(crate) struct Cli {
-    /// What to measure; all scenarios if none is named.
+    /// What to measure; `latency` if none is named.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
     /// How to measure it.
@@ -140,7 +141,7 @@ pub(crate) struct OverheadChoice {
 /// How to measure, for every scenario.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Fewer rounds: under a minute in all
+    /// Fewer rounds, and for latency less input if need be: each scenario ends in under a minute
     #[arg(long, global = true)]
     pub(crate) quick: bool,
     /// Rounds per subject, interleaved [default: 15, quick: 5; overhead: 25, quick: 7]
@@ -156,16 +157,20 @@ pub(crate) struct Options {
     /// repository]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) input: Option<PathBuf>,
-    /// MiB to index: less is read of a folder with more, and a folder with less is gone through several times
-    #[arg(long, global = true, value_name = "MIB", default_value_t = INPUT_MIB, value_parser = mebibytes)]
-    input_limit: u64,
+    /// MiB to index: less is read of a folder with more, and a folder with less is gone through several times [default:
+    /// 64, quick: as much of it as takes about a second]
+    #[arg(long, global = true, value_name = "MIB", value_parser = mebibytes)]
+    input_limit: Option<u64>,
+    /// Index files of --input that are not UTF-8 too, with replacement characters; without it they are an error
+    #[arg(long, global = true)]
+    pub(crate) lossy: bool,
     /// Queries in a second
     #[arg(long, global = true, value_name = "PER_SECOND", default_value_t = 1000, value_parser = rate)]
     pub(crate) rate: u32,
 }
 
 impl Options {
-    /// Rounds per subject.
+    /// Rounds per subject, but for `overhead`.
     pub(crate) fn rounds(&self) -> u32 {
         self.rounds.unwrap_or(if self.quick { ROUNDS_QUICK } else { ROUNDS })
     }
@@ -175,14 +180,24 @@ impl Options {
         self.rounds.unwrap_or(if self.quick { OVERHEAD_ROUNDS_QUICK } else { OVERHEAD_ROUNDS })
     }
 
-    /// Rounds of `ops` and `scale`.
-    pub(crate) fn ops_rounds(&self) -> u32 {
-        self.rounds()
+    /// What becomes of texts that are not UTF-8. Nobody chose those of the default folder, nor can mend them.
+    pub(crate) fn not_utf8(&self) -> NotUtf8 {
+        if self.lossy || self.input.is_none() { NotUtf8::Replace } else { NotUtf8::Refuse }
     }
 
     /// Most bytes of input.
     pub(crate) fn input_limit_bytes(&self) -> u64 {
-        self.input_limit << 20
+        self.input_limit.unwrap_or(INPUT_MIB) << 20
+    }
+
+    /// Whether the input is to be cut to what this machine gets through in a quick run.
+    pub(crate) fn fits_input(&self) -> bool {
+        self.quick && self.input_limit.is_none()
+    }
+
+    /// Whether rounds are to end early where the machine is too slow for all of a quick run's.
+    pub(crate) fn is_short_of_time(&self) -> bool {
+        self.quick && self.rounds.is_none()
     }
 }
 

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
+use crate::allowance::Allowance;
 use crate::cli::Options;
 use crate::failure::Failure;
 use crate::index::{self, Index};
@@ -28,6 +29,14 @@ pub(crate) const ABOUT: &str = "point queries beside an index build on one threa
 /// The subjects, in the order in which a round runs them; the first is what the others are compared with.
 const PEERS: [&Peer; 3] = [&WITHOUT_YIELD, &TOKIO, &COLIBRI];
 
+/// In a quick run the bulk job is to take about this long by itself: a good part of a second, so that the thread is held
+/// for hundreds of ms where nothing yields, and still ten or more of its kind fit into a quick run.
+const BULK_QUICK: Duration = Duration::from_millis(800);
+/// How much is indexed to find out how fast this machine is.
+const TRIAL_BYTES: u64 = 8 << 20;
+/// Input is cut to whole MiB, so that --input-limit can name it.
+const MEBIBYTE: u64 = 1 << 20;
+
 /// The plan reaches this many times as far as the bulk job takes without any query: no subject may run out of load.
 const HORIZON_FACTOR: u32 = 8;
 /// The least the plan reaches beyond that.
@@ -35,11 +44,19 @@ const HORIZON_LEAST: Duration = Duration::from_secs(1);
 
 /// Measures it.
 pub(crate) fn run(options: &Options) -> Result<Report, Failure> {
+    let allowance = Allowance::of(options);
     let folder = options.input.clone().unwrap_or_else(input::default_folder);
-    let corpus = Arc::new(Corpus::read(&folder, options.input_limit_bytes())?);
-    let progress = Progress::new("latency", 1 + u64::from(options.rounds()) * PEERS.len() as u64);
+    let mut corpus = Corpus::read(&folder, options.input_limit_bytes(), options.not_utf8())?;
+    let rounds = options.rounds();
+    let progress = Progress::new("latency", 1 + u64::from(rounds) * PEERS.len() as u64);
 
     progress.begin("warming up".to_owned());
+    let mut limit_bytes = options.input_limit_bytes();
+    if options.fits_input() {
+        limit_bytes = limit_bytes.min(bytes_within(BULK_QUICK, &corpus));
+        corpus = corpus.beginning(limit_bytes);
+    }
+    let corpus = Arc::new(corpus);
     let expected = Expected::of(&corpus);
     progress.step();
     let horizon = expected.wall * HORIZON_FACTOR + HORIZON_LEAST;
@@ -47,9 +64,9 @@ pub(crate) fn run(options: &Options) -> Result<Report, Failure> {
     let load = Load { corpus, plan };
 
     let mut results: Vec<Subject> = PEERS.map(Subject::new).into();
-    for number in 1..=options.rounds() {
+    for number in allowance.rounds(rounds) {
         for subject in &mut results {
-            progress.begin(format!("round {number} of {}: {}", options.rounds(), subject.peer.name));
+            progress.begin(format!("round {number} of {rounds}: {}", subject.peer.name));
             let round = (subject.peer.round)(&load)?;
             expected.check(subject.peer, &round)?;
             subject.add(&round, load.corpus.bytes());
@@ -57,7 +74,16 @@ pub(crate) fn run(options: &Options) -> Result<Report, Failure> {
         }
     }
     drop(progress);
-    Ok(report(options, &load.corpus, &expected, results))
+    Ok(report(options, limit_bytes, &load.corpus, &expected, results))
+}
+
+/// How much of `corpus` this machine indexes in `time`, about: more text makes the index outgrow the caches, so that it
+/// takes rather longer. At least 1 MiB, and whole ones.
+fn bytes_within(time: Duration, corpus: &Corpus) -> u64 {
+    let trial = Arc::new(corpus.beginning(TRIAL_BYTES));
+    let took = Expected::of(&trial).wall;
+    let bytes = trial.bytes() as f64 * time.as_secs_f64() / took.as_secs_f64();
+    (bytes as u64 / MEBIBYTE).max(1) * MEBIBYTE
 }
 
 /// What the bulk job comes to, found by running it alone once; this also warms memory and caches for everyone.
@@ -81,6 +107,13 @@ impl Expected {
 
     /// A figure of work that was not done is worth nothing.
     fn check(&self, peer: &Peer, round: &Round) -> Result<(), Failure> {
+        let (sent, answered) = (round.sent.late_nanos.len(), round.waits.planned.len());
+        if sent != answered {
+            return Err(Failure::Run(format!(
+                "\"{}\" answered {answered} queries of {sent}. Please report this.",
+                peer.name
+            )));
+        }
         if (round.bulk.words, round.fingerprint) == (self.words, self.fingerprint) {
             return Ok(());
         }
@@ -149,9 +182,15 @@ impl Subject {
     }
 }
 
-fn report(options: &Options, corpus: &Corpus, expected: &Expected, subjects: Vec<Subject>) -> Report {
-    let mut report = Report::new("latency", command(options));
-    say_load(&mut report, options, corpus, expected);
+fn report(
+    options: &Options,
+    limit_bytes: u64,
+    corpus: &Corpus,
+    expected: &Expected,
+    subjects: Vec<Subject>,
+) -> Report {
+    let mut report = Report::new("latency", command(options, rounds(&subjects), limit_bytes));
+    say_load(&mut report, options, corpus, expected, rounds(&subjects));
     say_waits(&mut report, &subjects);
     say_throughput(&mut report, &subjects);
     say_result(&mut report, &subjects);
@@ -163,34 +202,47 @@ fn report(options: &Options, corpus: &Corpus, expected: &Expected, subjects: Vec
     report
 }
 
-fn command(options: &Options) -> String {
-    let limit_mib = options.input_limit_bytes() >> 20;
+/// How many rounds there were.
+fn rounds(subjects: &[Subject]) -> usize {
+    subjects[0].throughput.len()
+}
+
+fn command(options: &Options, rounds: usize, limit_bytes: u64) -> String {
+    let limit_mib = limit_bytes / MEBIBYTE;
     let Options { seed, rate, input, .. } = options;
     let input = input.as_ref().map_or(String::new(), |folder| format!(" --input {}", folder.display()));
+    let lossy = if options.lossy { " --lossy" } else { "" };
     format!(
-        "cargo xtask bench latency --rounds {} --seed {seed} --rate {rate} --input-limit {limit_mib}{input}",
-        options.rounds()
+        "cargo xtask bench latency --rounds {rounds} --seed {seed} --rate {rate} --input-limit {limit_mib}{input}{lossy}"
     )
 }
 
-fn say_load(report: &mut Report, options: &Options, corpus: &Corpus, expected: &Expected) {
+fn say_load(report: &mut Report, options: &Options, corpus: &Corpus, expected: &Expected, rounds: usize) {
     let mut text = format!(
         "Bulk work: an index of {} MB in {} files below {}: {} words, {} different ones.\n\
-         Queries: {} in a second, Poisson arrivals from another thread (an open loop), a word looked up in what is\n\
-         indexed so far. {} rounds, interleaved.",
+         Queries: {} in a second, Poisson arrivals from another thread (an open loop), each a task that looks a word up in\n\
+         what is indexed so far. {}, interleaved.",
         digits(corpus.bytes() as f64 / 1e6),
         count(corpus.documents().count() as u64),
         shorten(corpus.folder()),
         count(expected.words),
         count(expected.terms as u64),
         count(options.rate.into()),
-        options.rounds(),
+        rounds_of(rounds, options.rounds()),
     );
     for note in corpus.notes() {
         text.push('\n');
         text.push_str(&note);
     }
     report.say(&text);
+}
+
+fn rounds_of(made: usize, planned: u32) -> String {
+    match made {
+        1 if planned == 1 => "1 round".to_owned(),
+        _ if made == planned as usize => format!("{made} rounds"),
+        _ => format!("{made} of {planned} rounds (a quick run has no time for more)"),
+    }
 }
 
 /// A path below the home folder as `~/…`.
@@ -205,10 +257,11 @@ fn say_waits(report: &mut Report, subjects: &[Subject]) {
     report.say(
         "Waits of the queries, from the planned arrival to the answer's end: the time in which the thread was held is in\n\
          them (no coordinated omission). All rounds together, then the 99th percentile of single rounds. The last line is the\n\
-         part of all waits that the sender is to blame for.",
+         part of all waits that the sender is to blame for; the last column leaves it out of the 99th percentile.",
     );
-    let row = |name: &str, histogram: &Histogram<u64>, p99_nanos: Option<Rounds>| {
+    let row = |name: &str, histogram: &Histogram<u64>, subject: Option<&Subject>| {
         let at = |quantile| duration(histogram.value_at_quantile(quantile));
+        let p99_nanos = subject.map(|subject| Rounds::of(subject.p99_nanos.iter().copied()));
         let round = |nanos: Option<f64>| nanos.map_or(String::new(), |nanos| duration(nanos as u64));
         [
             name.to_owned(),
@@ -220,16 +273,16 @@ fn say_waits(report: &mut Report, subjects: &[Subject]) {
             duration(histogram.max()),
             round(p99_nanos.map(|rounds| rounds.min)),
             round(p99_nanos.map(|rounds| rounds.median)),
+            subject.map_or(String::new(), |subject| duration(subject.since_sent.value_at_quantile(0.99))),
         ]
     };
-    let mut rows: Vec<_> = subjects
-        .iter()
-        .map(|subject| {
-            row(subject.peer.name, &subject.waits, Some(Rounds::of(subject.p99_nanos.iter().copied())))
-        })
-        .collect();
+    let mut rows: Vec<_> =
+        subjects.iter().map(|subject| row(subject.peer.name, &subject.waits, Some(subject))).collect();
     rows.push(row("(of these: sent late)", &late(subjects), None));
-    report.table(["way", "queries", "p50", "p90", "p99", "p99.9", "max", "p99: best", "median"], rows);
+    report.table(
+        ["way", "queries", "p50", "p90", "p99", "p99.9", "max", "p99: best", "median", "since sent"],
+        rows,
+    );
 }
 
 /// By how much the sender was late, over all rounds of all subjects.
@@ -268,6 +321,10 @@ fn say_throughput(report: &mut Report, subjects: &[Subject]) {
 
 fn say_result(report: &mut Report, subjects: &[Subject]) {
     let base = &subjects[0];
+    if subjects.iter().any(|subject| subject.waits.is_empty()) {
+        report.say("There were too few queries to compare the ways: raise --rate, or index more text.");
+        return;
+    }
     let lines = subjects[1..].iter().map(|subject| {
         format!(
             "{}: p99 is {} times lower than {}, at {} of its bulk throughput (medians of the rounds).",

@@ -15,6 +15,7 @@ mod scale;
 mod executors;
 mod kernels;
 
+mod allowance;
 mod arrivals;
 mod index;
 mod input;
@@ -29,11 +30,12 @@ mod random;
 mod report;
 mod warning;
 
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::cli::{Cli, Command, SCENARIOS};
+use crate::cli::{Cli, Command, Options, SCENARIOS};
 use crate::failure::Failure;
 use crate::report::Report;
 
@@ -50,17 +52,14 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli) -> Result<(), Failure> {
     match cli.command.as_ref().unwrap_or(&Command::Latency) {
-        Command::List => {
-            for scenario in SCENARIOS {
-                anstream::println!("{:<10} {}", scenario.name, scenario.about);
-            }
-            Ok(())
-        }
-        Command::All => SCENARIOS.iter().try_for_each(|scenario| finish(cli, (scenario.run)(&cli.options)?)),
-        Command::Latency => finish(cli, latency::run(&cli.options)?),
-        Command::Overhead(choice) => finish(cli, overhead::run(&cli.options, choice)?),
-        Command::Ops => finish(cli, ops::run(&cli.options)?),
-        Command::Scale => finish(cli, scale::run(&cli.options)?),
+        Command::List => SCENARIOS
+            .iter()
+            .try_for_each(|scenario| say(&format!("{:<10} {}", scenario.name, scenario.about))),
+        Command::All => SCENARIOS.iter().try_for_each(|scenario| measure(cli, scenario.run)),
+        Command::Latency => measure(cli, latency::run),
+        Command::Overhead(choice) => measure(cli, |options| overhead::run(options, choice)),
+        Command::Ops => measure(cli, ops::run),
+        Command::Scale => measure(cli, scale::run),
         Command::Kernel { kernel, way, repeats } => {
             overhead::repeat(kernel, *way, *repeats);
             Ok(())
@@ -69,20 +68,30 @@ fn run(cli: &Cli) -> Result<(), Failure> {
             let bytes = scale::measure_memory(*executor, *tasks, *waits).ok_or_else(|| {
                 Failure::Run("this system does not tell how much memory is used".to_owned())
             })?;
-            anstream::println!("{bytes}");
-            Ok(())
+            say(&bytes.to_string())
         }
     }
 }
 
-/// Prints what a scenario found and saves it, so that a later scenario cannot lose it.
-fn finish(cli: &Cli, report: Report) -> Result<(), Failure> {
-    anstream::println!("{}", report.text());
+/// Runs a scenario, prints what it found and saves it, so that a later scenario cannot lose it.
+fn measure(cli: &Cli, scenario: impl Fn(&Options) -> Result<Report, Failure>) -> Result<(), Failure> {
+    let folder = &cli.options.out;
+    report::try_folder(folder)?; // before a minute of measuring
+    let report = scenario(&cli.options)?;
+    say(&report.text())?;
     for warning in report.warnings() {
         anstream::eprintln!("{}warning:{} {warning}\n", cli::WARNING, cli::PLAIN);
     }
-    let folder = &cli.options.out;
     let files = report.save(folder)?;
-    anstream::println!("Saved in {}: {}", folder.display(), files.join(", "));
-    Ok(())
+    say(&format!("Saved in {}: {}", folder.display(), files.join(", ")))
+}
+
+/// Prints a line. A reader that has gone away (`| head`) wants no more of it, which is no failure of ours.
+fn say(line: &str) -> Result<(), Failure> {
+    match writeln!(anstream::stdout(), "{line}") {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::Run(format!("standard output cannot be written ({error})")))
+        }
+        _ => Ok(()),
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use comfy_table::{CellAlignment, Table, presets};
@@ -150,20 +151,14 @@ impl Report {
     ///
     /// [`Failure::Run`] if the folder or a file cannot be written.
     pub(crate) fn save(&self, folder: &Path) -> Result<Vec<String>, Failure> {
-        let refuse = |path: &Path, error| {
-            Failure::Run(format!(
-                "{} cannot be written ({error}): name a folder for the results with --out DIR",
-                path.display()
-            ))
-        };
-        fs::create_dir_all(folder).map_err(|error| refuse(folder, error))?;
+        fs::create_dir_all(folder).map_err(|error| not_written(folder, &error))?;
         let mut files = vec![(format!("{}.json", self.scenario), self.json())];
         for (slug, histogram) in &self.histograms {
             files.push((format!("{}-{slug}.hgrm", self.scenario), hgrm(histogram)));
         }
         for (name, content) in &files {
             let path = folder.join(name);
-            fs::write(&path, content).map_err(|error| refuse(&path, error))?;
+            fs::write(&path, content).map_err(|error| not_written(&path, &error))?;
         }
         Ok(files.into_iter().map(|(name, _)| name).collect())
     }
@@ -173,6 +168,26 @@ impl Report {
         json.push('\n');
         json
     }
+}
+
+/// Tries whether results can be written into `folder`, or into what is there of its path, before anything is measured for
+/// them. It leaves nothing behind.
+///
+/// # Errors
+///
+/// [`Failure::Run`] if not.
+pub(crate) fn try_folder(folder: &Path) -> Result<(), Failure> {
+    let there = folder.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
+    let trial = there.join(format!(".colibri-bench-{}", std::process::id()));
+    let tried = fs::write(&trial, "").and_then(|()| fs::remove_file(&trial));
+    tried.map_err(|error| not_written(folder, &error))
+}
+
+fn not_written(path: &Path, error: &io::Error) -> Failure {
+    Failure::Run(format!(
+        "{} cannot be written ({error}): name a folder for the results with --out DIR",
+        path.display()
+    ))
 }
 
 /// A histogram of ns as the text file that HdrHistogram's plotter reads; its values are in ms, the plotter's unit.

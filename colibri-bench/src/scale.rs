@@ -12,6 +12,7 @@ use std::process::{Command, Stdio};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
+use crate::allowance::Allowance;
 use crate::cli::Options;
 use crate::executors::{Executor, Latch, each_executor};
 use crate::failure::Failure;
@@ -39,10 +40,11 @@ const ROUNDS_OF_MANY: u32 = 3;
 
 /// Measures it.
 pub(crate) fn run(options: &Options) -> Result<Report, Failure> {
-    let rounds = options.ops_rounds();
+    let allowance = Allowance::of(options);
+    let rounds = options.rounds();
     let mut report = Report::new("scale", format!("cargo xtask bench scale --rounds {rounds}"));
-    say_picks(&mut report, rounds, options.quick);
-    say_memory(&mut report)?;
+    say_picks(&mut report, rounds, options.quick, allowance);
+    say_memory(&mut report, allowance)?;
     if let Some(warning) = Warning::debug_build() {
         report.warn(warning);
     }
@@ -53,7 +55,7 @@ fn picks<E: Executor>(tasks: usize) -> f64 {
     yields::<E>(tasks, (PICKS / tasks).max(PICKS_EACH))
 }
 
-fn say_picks(report: &mut Report, rounds: u32, quick: bool) {
+fn say_picks(report: &mut Report, rounds: u32, quick: bool, allowance: Allowance) {
     let executors = each_executor!(picks);
     let rounds_of = |tasks| match tasks {
         0..=MANY => rounds,
@@ -65,7 +67,7 @@ fn say_picks(report: &mut Report, rounds: u32, quick: bool) {
     let mut rows = Vec::new();
     for tasks in TASKS {
         let mut nanos: [Vec<f64>; 6] = Default::default();
-        for _ in 0..rounds_of(tasks) {
+        for _ in allowance.rounds(rounds_of(tasks)) {
             progress.begin(format!("{} tasks", count(tasks as u64)));
             for ((_, picks), nanos) in executors.iter().zip(&mut nanos) {
                 nanos.push(picks(tasks));
@@ -82,22 +84,30 @@ fn say_picks(report: &mut Report, rounds: u32, quick: bool) {
     drop(progress);
     report.say(&format!(
         "Time of one pick with its poll in ns, of so many tasks that yield in the order in which they were spawned: the best of\n\
-         {rounds} rounds ({} with a million tasks), the thread's own time.",
+         at most {rounds} rounds ({} with a million tasks), the thread's own time.",
         rounds_of(TASKS[TASKS.len() - 1])
     ));
     let [a, b, c, d, e, f] = executors.map(|(name, _)| name);
     report.table(["tasks", a, b, c, d, e, f], rows);
 }
 
-fn say_memory(report: &mut Report) -> Result<(), Failure> {
+fn say_memory(report: &mut Report, allowance: Allowance) -> Result<(), Failure> {
     if anonymous_bytes().is_none() {
         report.say("Memory is not measured: this system has no /proc/self/smaps_rollup.");
         return Ok(());
     }
     let executors = each_executor!(memory);
     let mut rows = Vec::new();
-    for (waits, words) in [(false, "no waker kept"), (true, "a waker kept")] {
-        for tasks in TASKS.into_iter().filter(|&tasks| tasks >= MEMORY_FROM) {
+    // The largest last: these are left out first if time is short.
+    for tasks in TASKS.into_iter().filter(|&tasks| tasks >= MEMORY_FROM) {
+        for (waits, words) in [(false, "no waker kept"), (true, "a waker kept")] {
+            if allowance.is_over() {
+                report.say(&format!(
+                    "There was no time to measure the memory of {} tasks.",
+                    count(tasks as u64)
+                ));
+                break;
+            }
             let mut bytes = [0.0; 6];
             for (place, (name, _)) in executors.iter().enumerate() {
                 bytes[place] = memory_elsewhere(place, tasks, waits)?;

@@ -91,13 +91,38 @@ fn an_unreadable_folder_is_refused() {
 }
 
 #[test]
-fn a_place_for_results_that_cannot_be_written_is_an_error_of_the_run() {
+fn a_place_for_results_that_cannot_be_written_is_told_before_anything_is_measured() {
     let folder = folder(&[("a.txt", b"some words here"), ("file", b"in the way")]);
     let out = folder.path().join("file").join("results");
     let output = bench(&["--rounds", "1", "--input", name(folder.path()), "--out", name(&out)]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("--out DIR"), "{}", text(&output.stderr));
-    assert!(text(&output.stdout).contains("| colibri "), "what was measured is shown all the same");
+    assert_eq!(text(&output.stdout), "");
+}
+
+#[test]
+fn a_file_in_another_encoding_is_refused_unless_asked_for() {
+    let folder = folder(&[("a.txt", b"plain"), ("latin1.txt", b"caf\xe9 noir")]);
+    refused(&["--input", name(folder.path())], &["latin1.txt is not in UTF-8", "from byte 3", "--lossy"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_an_error_and_a_reader_that_has_gone_is_none() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_colibri-bench"));
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+    let output = command.arg("list").stdout(full).output().expect("the bench starts");
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(
+        message.contains("standard output cannot be written") && !message.contains("panicked"),
+        "{message}"
+    );
+
+    let (reader, writer) = std::io::pipe().expect("there are pipes");
+    drop(reader);
+    let output = command.stdout(writer).output().expect("the bench starts");
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", text(&output.stderr));
 }
 
 #[test]
@@ -175,9 +200,8 @@ fn a_small_run_prints_a_table_and_saves_all_files() {
     let words: String = (0..20_000).map(|number| format!("word{} ", number % 5000)).collect();
     let folder = folder(&[("a.txt", words.as_bytes()), ("latin1.txt", b"caf\xe9 noir")]);
     let out = folder.path().join("target/results");
-    let arguments =
-        ["latency", "--rounds", "2", "--rate", "20000", "--input", name(folder.path()), "--out", name(&out)];
-    let output = bench(&arguments);
+    let arguments = ["latency", "--lossy", "--rounds", "2", "--rate", "20000", "--input-limit", "1"];
+    let output = bench(&[&arguments[..], &["--input", name(folder.path()), "--out", name(&out)]].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
 
     let printed = text(&output.stdout);

@@ -50,7 +50,8 @@ impl Latest {
         }
     }
 
-    /// Cancels what was submitted before, if it has not ended, and starts `future`.
+    /// Cancels what was submitted before, if it has not ended, and starts `future`. If the scheduler is shut down or full,
+    /// `future` is dropped.
     pub fn submit(&self, future: impl Future<Output = ()> + 'static) {
         self.submit_after(Duration::ZERO, future);
     }

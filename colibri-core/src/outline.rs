@@ -23,6 +23,8 @@ pub enum Exit<R, E> {
 /// Where an outlined nest is entered: at the head of one of its loops, with the locals that are alive there.
 #[derive(Debug)]
 pub enum Entry<A, B = (), C = (), D = (), E = (), F = ()> {
+    /// Before the outermost loop.
+    Start,
     /// At the outermost loop.
     At0(A),
     /// At the second in the order of the source, and so on.

@@ -88,7 +88,7 @@ impl Scheduler {
         try_spawn_on(self.engine(), priority, 0, None, future)
     }
 
-    /// Starts a plain callback as a task.
+    /// Starts a plain callback as a task. It holds the thread until it returns: nothing in it gives way.
     pub fn spawn_fn<F, T>(&self, priority: Priority, callback: F) -> Task<T>
     where
         F: FnOnce() -> T + 'static,
@@ -114,7 +114,7 @@ impl Scheduler {
         })
     }
 
-    /// Starts a batch, in order.
+    /// Starts a batch, in order. Those for which there is no room are cancelled at once, as by [`Scheduler::spawn`].
     pub fn spawn_all<I>(&self, priority: Priority, futures: I) -> Vec<Task<<I::Item as Future>::Output>>
     where
         I: IntoIterator,
@@ -124,7 +124,7 @@ impl Scheduler {
         futures.into_iter().map(|future| self.spawn(priority, future)).collect()
     }
 
-    /// Describes a task before it is started.
+    /// Describes a task before it is started, with [`TaskBuilder::spawn`].
     ///
     /// ```
     /// # use colibri_core::{Priority, Scheduler};
@@ -398,6 +398,8 @@ where
     }
 
     /// Starts it.
+    ///
+    /// As with [`Scheduler::spawn`], the task is cancelled at once if the scheduler is shut down or full.
     pub fn spawn(self) -> Task<F::Output> {
         let engine = self.engine;
         let now = engine.read_clock();
@@ -462,7 +464,7 @@ impl Default for Builder {
 
 impl Builder {
     /// How long the scheduler may hold the thread, whatever the host does; as [`Activity::slice`] says if nothing is
-    /// said, which is [`DEFAULT_SLICE`](crate::DEFAULT_SLICE) at first.
+    /// said, which is [`DEFAULT_SLICE`](crate::DEFAULT_SLICE) at first. In slices of zero length no task runs.
     pub fn slice(mut self, slice: Duration) -> Self {
         self.slice = Some(slice);
         self
@@ -475,8 +477,8 @@ impl Builder {
         self
     }
 
-    /// How long a task may run before an equal gets its turn; [`DEFAULT_QUANTUM`] if nothing is said, and at most
-    /// 4 s.
+    /// How long a task may run before an equal gets its turn; [`DEFAULT_QUANTUM`] if nothing is said, at least 1 ns and at
+    /// most 4 s.
     pub fn quantum(mut self, quantum: Duration) -> Self {
         self.quantum = quantum;
         self
@@ -489,7 +491,7 @@ impl Builder {
         self
     }
 
-    /// How many tasks may live at a time. One more is refused: [`Scheduler::try_spawn`] and
+    /// How many tasks may live at a time; as many as there is memory for if nothing is said. One more is refused: [`Scheduler::try_spawn`] and
     /// [`Spawner::spawn`](crate::Spawner::spawn) say so at once, the handle of [`Scheduler::spawn`] that it was cancelled.
     pub fn max_tasks(mut self, max_tasks: usize) -> Self {
         self.max_tasks = max_tasks;

@@ -39,6 +39,8 @@ impl TaskScope {
     }
 
     /// Starts a task that ends with the scope at the latest. Its handle may be dropped: the scope still owns it.
+    ///
+    /// As with [`Scheduler::spawn`], the task is cancelled at once if the scheduler is shut down or full.
     pub fn spawn<F>(&self, priority: Priority, future: F) -> Task<F::Output>
     where
         F: Future + 'static,

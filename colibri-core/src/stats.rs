@@ -16,7 +16,7 @@ pub struct Stats {
     pub overruns: u64,
     /// The most by which a slice took longer.
     pub worst_overrun: Duration,
-    /// Time spent in slices.
+    /// Time spent in slices, by the scheduler's clock.
     pub busy: Duration,
     /// Tasks accepted.
     pub spawned: u64,
@@ -55,7 +55,8 @@ pub struct ClassStats {
     pub promotions: u64,
     /// The sum of all waits, each from becoming ready to the poll, in steps of 1 µs.
     pub total_wait: Duration,
-    /// The longest wait.
+    /// The longest wait from becoming ready to the poll, in steps of 1 µs. Waits beyond 71 minutes (2³² µs) are counted
+    /// less that time.
     pub longest_wait: Duration,
 }
 

@@ -134,11 +134,9 @@ pub struct TaskSnapshot {
 ///
 /// Dropping the handle detaches the task, which runs on; see [`Task::cancel_on_drop`].
 ///
-/// As a future it is ready when the task has ended and everything that the task captured is dropped.
-///
-/// # Panics
-///
-/// Awaiting it again after it was ready returns [`TaskError::Cancelled`]; it does not panic.
+/// As a future it is ready when the task has ended and everything that the task captured is dropped. Its output is a
+/// [`TaskError`] if the task was cancelled, panicked, or ran out of its time. It never panics: awaited again after it was
+/// ready, or after [`try_take`](Task::try_take) took the output, it returns [`TaskError::Cancelled`].
 #[must_use = "dropping the handle detaches the task; to mean that, say drop(task)"]
 pub struct Task<T> {
     engine: Rc<Engine>,
@@ -188,7 +186,7 @@ impl<T: 'static> Task<T> {
         self.state() == TaskState::Finished
     }
 
-    /// Its output, if it has ended and the output was not taken before.
+    /// Its output, or why it has none, if it has ended and this was not taken before; `None` otherwise.
     pub fn try_take(&mut self) -> Option<Result<T, TaskError>> {
         self.engine.take(self.id)
     }

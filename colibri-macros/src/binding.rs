@@ -69,6 +69,8 @@ pub(crate) struct Uses {
     pub(crate) operand: bool,
     /// As the receiver of a method.
     pub(crate) receiver: bool,
+    /// Exchanged with another by `mem::swap`.
+    pub(crate) exchanged: bool,
     /// Matched against a pattern that binds.
     pub(crate) matched: bool,
     /// Through an index, a field or a dereference.
@@ -85,6 +87,13 @@ pub(crate) struct Uses {
     pub(crate) written: bool,
 }
 
+impl Uses {
+    /// Whether the variable itself may be changed, and not only what it refers to.
+    pub(crate) fn changed_as_whole(&self) -> bool {
+        self.assigned || self.borrowed || self.captured || self.hidden || self.exchanged || self.matched
+    }
+}
+
 /// One variable.
 #[derive(Debug)]
 pub(crate) struct Variable {
@@ -94,6 +103,14 @@ pub(crate) struct Variable {
     pub(crate) element: Class,
     /// What kind of sequence it is, or refers to, as far as that is written.
     pub(crate) sequence: Sequence,
+    /// Of a vector made by `vec![value; length]`: the length, if it can be written down again.
+    pub(crate) length: Option<Expr>,
+    /// The variables that the length is made of.
+    pub(crate) length_of: BTreeSet<Binding>,
+    /// With which it is exchanged, by `mem::swap`.
+    pub(crate) exchanged: BTreeSet<Binding>,
+    /// The methods of which it is the receiver, in the whole function.
+    pub(crate) methods: BTreeSet<String>,
     /// The variables from which it got its value, if it may hold a borrow of them.
     pub(crate) sources: BTreeSet<Binding>,
     pub(crate) declared: Declared,
@@ -203,6 +220,10 @@ impl Bindings {
                 class,
                 element: Class::Unknown,
                 sequence: Sequence::default(),
+                length: None,
+                length_of: BTreeSet::new(),
+                exchanged: BTreeSet::new(),
+                methods: BTreeSet::new(),
                 sources: BTreeSet::new(),
                 declared,
                 is_mut,
@@ -278,7 +299,9 @@ impl Bindings {
                 // `u64::from(x)`
                 Expr::Path(path) if path.path.segments.len() == 2 => {
                     let (ty, function) = (&path.path.segments[0].ident, &path.path.segments[1].ident);
-                    if is_scalar(ty) && function == "from" { Class::Scalar } else { Class::Unknown }
+                    let makes = ["from", "from_be_bytes", "from_bits", "from_le_bytes", "from_ne_bytes"];
+                    let is_number = is_scalar(ty) && makes.iter().any(|name| function == name);
+                    if is_number { Class::Scalar } else { Class::Unknown }
                 }
                 _ => Class::Unknown,
             },

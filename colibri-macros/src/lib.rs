@@ -67,6 +67,7 @@ mod rewrite;
 
 mod divergence;
 mod jumps;
+mod length;
 mod looping;
 mod movable;
 mod nest;

@@ -11,6 +11,7 @@ use syn::{
     Lifetime, Lit, LitBool, Stmt, Token,
 };
 
+use crate::group::parenthesize_at;
 use crate::name::{self, Runtime};
 use crate::plan::Plan;
 
@@ -350,10 +351,17 @@ impl VisitMut for Exits<'_> {
             None => self.depth == 0,
             Some(label) => self.own.as_ref().is_some_and(|own| own.ident == label.ident),
         };
+        visit_mut::visit_expr_break_mut(self, node);
         if leaves {
             node.label = Some(self.finished.clone());
+            // A label before a block or a loop would look like its own.
+            if let Some(value) = &mut node.expr
+                && !matches!(**value, Expr::Lit(_) | Expr::Path(_) | Expr::Paren(_))
+            {
+                let inner = std::mem::replace(&mut **value, Expr::PLACEHOLDER);
+                **value = parenthesize_at(inner, Span::mixed_site());
+            }
         }
-        visit_mut::visit_expr_break_mut(self, node);
     }
 
     fn visit_expr_continue_mut(&mut self, node: &mut ExprContinue) {

@@ -6,7 +6,8 @@
 use std::collections::BTreeSet;
 
 use proc_macro2::Ident;
-use syn::{Block, Signature};
+use quote::ToTokens as _;
+use syn::{Block, Expr, Signature};
 
 use crate::binding::{Binding, Class, Declared, Sequence, Variable};
 use crate::name;
@@ -39,6 +40,8 @@ pub(crate) enum Passing {
 pub(crate) struct Parameter {
     pub(crate) ident: Ident,
     pub(crate) passing: Passing,
+    /// Of a vector: its length, as the function wrote it.
+    pub(crate) length: Option<Expr>,
 }
 
 /// A nest that moves.
@@ -92,6 +95,19 @@ impl Moves<'_> {
             }
             parameters.extend(parameter);
         }
+        // The variables of a length that is written down again come along.
+        let mut of_lengths: BTreeSet<Binding> = BTreeSet::new();
+        for binding in self.contents.inside.keys() {
+            if self.length(*binding).is_some() {
+                of_lengths.extend(&self.variables[*binding].length_of);
+            }
+        }
+        for binding in of_lengths {
+            let ident = &self.variables[binding].ident;
+            if !parameters.iter().any(|parameter: &Parameter| parameter.ident == *ident) {
+                parameters.push(Parameter { ident: ident.clone(), passing: Passing::Value, length: None });
+            }
+        }
         if parameters.len() > MOST_PARAMETERS {
             return None;
         }
@@ -103,10 +119,8 @@ impl Moves<'_> {
                 return None;
             }
         }
-        for sources in items {
-            if self.any_borrows(sources, &changed, None) {
-                return None;
-            }
+        if items.iter().any(|sources| self.any_borrows(sources, &changed, None)) {
+            return None;
         }
         let mut payloads = Vec::new();
         for index in 0..structure.loops.len() {
@@ -190,7 +204,10 @@ impl Moves<'_> {
     fn parameter(&self, binding: Binding, inside: &Inside) -> Option<Option<Parameter>> {
         let variable = &self.variables[binding];
         let uses = &inside.uses;
-        let parameter = |passing| Some(Some(Parameter { ident: variable.ident.clone(), passing }));
+        let parameter = |passing| {
+            let (ident, length) = (variable.ident.clone(), self.length(binding));
+            Some(Some(Parameter { ident, passing, length }))
+        };
         if variable.uses.hidden || variable.declared == Declared::Late && uses.replaced {
             return None;
         }
@@ -199,9 +216,8 @@ impl Moves<'_> {
             return None;
         }
         let is_shadowed = !self.checks[0].visible.contains(&binding);
-        let stays = uses.borrowed || uses.captured || is_shadowed;
+        let stays = uses.borrowed || uses.captured || uses.exchanged || is_shadowed;
         match variable.class {
-            Class::Scalar if uses.borrowed && uses.changed => Some(None),
             Class::Scalar | Class::Shared if !stays => {
                 parameter(if uses.assigned || uses.changed && variable.class == Class::Scalar {
                     Passing::InOut
@@ -264,6 +280,33 @@ impl Moves<'_> {
             (Sequence::Slice | Sequence::Array, true) if is_slice => Some(Passing::Slice { is_mut }),
             _ => None,
         }
+    }
+
+    /// The length of a vector that has had it from the beginning. That the compiler knows from where the vector was made,
+    /// and would not know in the nest.
+    fn length(&self, binding: Binding) -> Option<Expr> {
+        let variable = &self.variables[binding];
+        let text = |of: &Variable| of.length.as_ref().map(|length| length.to_token_stream().to_string());
+        let keeps_it = |of: &Variable| {
+            let uses = &of.uses;
+            let knows = of
+                .methods
+                .iter()
+                .all(|method| LOOKING.contains(&method.as_str()) || SLICE.contains(&method.as_str()));
+            knows && !(uses.borrowed || uses.captured || uses.hidden || uses.assigned || uses.matched)
+        };
+        let others = variable.exchanged.iter().map(|other| &self.variables[*other]);
+        let is_kept = keeps_it(variable)
+            && others.into_iter().all(|other| keeps_it(other) && text(other) == text(variable))
+            && variable
+                .exchanged
+                .iter()
+                .all(|other| self.variables[*other].exchanged.iter().all(|third| *third == binding));
+        let is_known = variable.length_of.iter().all(|of| {
+            let uses = &self.variables[*of].uses;
+            self.checks[0].visible.contains(of) && !(uses.assigned || uses.changed_as_whole())
+        });
+        if is_kept && is_known { variable.length.clone() } else { None }
     }
 
     /// What a stop at an inner loop carries, if it can.

@@ -66,7 +66,8 @@ impl<'a> Nest<'a> {
         let arguments = parameters.iter().map(|parameter| self.argument(parameter));
         let results: Vec<&Ident> = self.results();
         let closure = self.closure();
-        let start = self.enter(0);
+        let start =
+            if self.starts_inside() { quote_spanned!(span=> #runtime::Entry::Start) } else { self.enter(0) };
         let types = (0..6).map(|index| if index < self.nodes.len() { quote!(_) } else { quote!(()) });
         let ends = match &self.nodes[0] {
             // Nothing follows a `loop` that is never left.
@@ -110,12 +111,58 @@ impl<'a> Nest<'a> {
             }
         };
         match &self.nodes[0] {
-            Expr::ForLoop(node) => {
+            Expr::ForLoop(node) if !self.starts_inside() => {
                 let over = looping::over_items(node, &quote_spanned!(span=> { #looping }), self.place);
                 quote_spanned!(span=> { #over; })
             }
             _ => quote_spanned!(span=> { #looping }),
         }
+    }
+
+    /// Whether the nest makes its iterator itself, so that it is known where it begins: a loop of its own, if it is short
+    /// enough to run as it stands.
+    fn starts_inside(&self) -> bool {
+        match &self.nodes[0] {
+            Expr::ForLoop(node) => {
+                self.nodes.len() == 1
+                    && self.place.plan.is_counted(Some(self.number(0)))
+                    && shape::only_looks(&node.expr)
+            }
+            _ => false,
+        }
+    }
+
+    // Output: `Entry::Start => match IntoIterator::into_iter(items) { mut iterator => {
+    //              let charge = upper(&iterator);
+    //              if charge <= max(fuel, arrears) { fuel -= charge; for x in iterator { body } break 'nest Exit::Done }
+    //              entry = Entry::At0((iterator,));
+    //          } }`
+    fn start(&self) -> Option<TokenStream> {
+        let Expr::ForLoop(node) = &self.nodes[0] else { return None };
+        if !self.starts_inside() {
+            return None;
+        }
+        let span = self.span();
+        let runtime = self.place.runtime.at(span);
+        let ExprForLoop { label, for_token, pat, expr, in_token, body, .. } = node;
+        let (items, body, iterator) =
+            (items(expr, self.place), self.body(body), name::iterator_of(self.number(0)));
+        let (fuel, entry, enter, nest) =
+            (name::fuel(), name::generated("entry"), self.enter(0), nest_label());
+        let (charge, arrears) = (name::generated("charge"), name::generated("arrears"));
+        Some(quote_spanned! {span=>
+            #runtime::Entry::Start => match #items {
+                mut #iterator => {
+                    let #charge = #runtime::upper(&#iterator);
+                    if #charge <= #runtime::core::cmp::Ord::max(#fuel, #arrears) {
+                        #fuel -= #charge;
+                        #label #for_token #pat #in_token #iterator #body
+                        break #nest #runtime::Exit::Done;
+                    }
+                    #entry = #enter;
+                }
+            },
+        })
     }
 
     /// What comes back of the parameters.
@@ -124,7 +171,7 @@ impl<'a> Nest<'a> {
         in_out.map(|parameter| &parameter.ident).collect()
     }
 
-    fn argument(&self, Parameter { ident, passing }: &Parameter) -> TokenStream {
+    fn argument(&self, Parameter { ident, passing, .. }: &Parameter) -> TokenStream {
         match passing {
             Passing::Value | Passing::InOut => quote!(#ident),
             Passing::Slice { is_mut: false } => quote_spanned!(self.span()=> &*#ident),
@@ -142,30 +189,42 @@ impl<'a> Nest<'a> {
         let runtime = self.place.runtime.at(span);
         let (fuel, entry, exit) = (name::fuel(), name::generated("entry"), name::generated("exit"));
         let nest = nest_label();
-        let parameters = self.outline.parameters.iter().map(|Parameter { ident, passing }| match passing {
-            Passing::InOut => quote_spanned!(span=> mut #ident),
-            _ => quote!(#ident),
-        });
+        let parameters =
+            self.outline.parameters.iter().map(|Parameter { ident, passing, .. }| match passing {
+                Passing::InOut => quote_spanned!(span=> mut #ident),
+                _ => quote!(#ident),
+            });
         let results = self.results();
         let arrears = self.has_arrears().then(|| {
             let arrears = name::generated("arrears");
             quote_spanned!(span=> let #arrears = #runtime::arrears();)
         });
+        let lengths = self.outline.parameters.iter().filter_map(|Parameter { ident, passing, length }| {
+            let length = length.as_ref()?;
+            match passing {
+                Passing::Slice { is_mut: true } => {
+                    Some(quote_spanned!(span=> let #ident = &mut #ident[..#length];))
+                }
+                Passing::Slice { is_mut: false } => {
+                    Some(quote_spanned!(span=> let #ident = &#ident[..#length];))
+                }
+                _ => None,
+            }
+        });
         let arms = (0..self.nodes.len()).map(|index| self.arm(index));
-        let others =
-            (self.nodes.len() < 6).then(|| quote_spanned!(span=> _ => break #nest #runtime::Exit::Done,));
+        let start = self.start();
+        let repeats = self.nodes.len() > 1 || start.is_some();
         let dispatch = quote_spanned! {span=>
             match #entry {
+                #start
                 #(#arms)*
-                #others
+                _ => break #nest #runtime::Exit::Done,
             }
         };
-        let dispatch = match self.nodes.len() {
-            1 => dispatch,
-            _ => quote_spanned!(span=> loop { #dispatch }),
-        };
+        let dispatch = if repeats { quote_spanned!(span=> loop { #dispatch }) } else { dispatch };
         quote_spanned! {span=>
             |#(#parameters,)* mut #fuel, mut #entry| {
+                #(#lengths)*
                 #arrears
                 let #exit = #nest: { #dispatch };
                 (#(#results,)* #fuel, #exit)
@@ -180,7 +239,7 @@ impl<'a> Nest<'a> {
         let (variant, payload) = (variant(index, span), &self.outline.payloads[index]);
         let nest = nest_label();
         let code = if index == 0 {
-            let fresh = self.from_head(0, true, &self.nodes[0]);
+            let fresh = self.at_head(0, true, &self.nodes[0]);
             match &self.nodes[0] {
                 Expr::Loop(node) if !jumps::leaves(node) => fresh,
                 _ => quote_spanned!(span=> #fresh; break #nest #runtime::Exit::Done),
@@ -255,15 +314,16 @@ impl<'a> Nest<'a> {
     }
 
     fn has_arrears(&self) -> bool {
-        (0..self.nodes.len()).any(|index| match &self.nodes[index] {
-            Expr::ForLoop(node) => {
-                let is_whole = shape::recurs(&node.body) || !shape::can_be_cut(&node.expr);
-                let is_counted = self.place.plan.is_counted(Some(self.number(index)));
-                self.may_be_in_arrears(index)
-                    || self.outline.structure.is_leaf(index) && is_counted && is_whole
-            }
-            _ => false,
-        })
+        self.starts_inside()
+            || (0..self.nodes.len()).any(|index| match &self.nodes[index] {
+                Expr::ForLoop(node) => {
+                    let is_whole = shape::recurs(&node.body) || !shape::can_be_cut(&node.expr);
+                    let is_counted = self.place.plan.is_counted(Some(self.number(index)));
+                    self.may_be_in_arrears(index)
+                        || self.outline.structure.is_leaf(index) && is_counted && is_whole
+                }
+                _ => false,
+            })
     }
 
     /// A loop inside an iteration that began here.
@@ -271,7 +331,7 @@ impl<'a> Nest<'a> {
         let span = self.span();
         let runtime = self.place.runtime.at(span);
         let Expr::ForLoop(ExprForLoop { label, for_token, pat, expr, in_token, body, .. }) = node else {
-            return self.from_head(index, true, node);
+            return self.at_head(index, true, node);
         };
         let iterator = name::iterator_of(self.number(index));
         let looping = if self.may_be_in_arrears(index) {
@@ -293,7 +353,7 @@ impl<'a> Nest<'a> {
                 #give_back
             }
         } else {
-            self.from_head(index, true, node)
+            self.at_head(index, true, node)
         };
         let items = items(expr, self.place);
         quote_spanned! {span=>
@@ -304,7 +364,7 @@ impl<'a> Nest<'a> {
     }
 
     /// A loop from its head on, with its iterator at hand.
-    fn from_head(&self, index: usize, is_fresh: bool, node: &Expr) -> TokenStream {
+    fn at_head(&self, index: usize, is_fresh: bool, node: &Expr) -> TokenStream {
         let span = self.span();
         let runtime = self.place.runtime.at(span);
         let check = self.check(index);
@@ -396,7 +456,8 @@ impl<'a> Nest<'a> {
             },
             false => rest,
         };
-        let whole = (recurs || !shape::can_be_cut(&node.expr)).then(|| {
+        let runs_whole = !(index == 0 && self.starts_inside()) && (recurs || !shape::can_be_cut(&node.expr));
+        let whole = runs_whole.then(|| {
             quote_spanned! {span=>
                 let #charge = #runtime::upper(&#iterator);
                 if #charge <= #runtime::core::cmp::Ord::max(#fuel, #arrears) {
@@ -452,7 +513,7 @@ impl<'a> Nest<'a> {
         let outside: Vec<Target> = chain[..chain.len() - 1].iter().map(|outer| self.target(*outer)).collect();
         let mut node = self.nodes[index].clone();
         Jumps::new(&outside, None).loop_itself(&mut node);
-        let mut code = self.from_head(index, false, &node);
+        let mut code = self.at_head(index, false, &node);
         let mut inner = index;
         for (depth, outer) in chain[..chain.len() - 1].iter().enumerate().rev() {
             let body = match &self.nodes[*outer] {
@@ -471,7 +532,7 @@ impl<'a> Nest<'a> {
             if *outer != 0 {
                 let mut node = self.nodes[*outer].clone();
                 Jumps::new(&outside[..depth], None).loop_itself(&mut node);
-                let (label, looping) = (loop_label(*outer), self.from_head(*outer, false, &node));
+                let (label, looping) = (loop_label(*outer), self.at_head(*outer, false, &node));
                 code = quote_spanned!(span=> #label: { #code #looping });
             }
             inner = *outer;
@@ -594,12 +655,13 @@ impl VisitMut for Inside<'_> {
 // Output: `IntoIterator::into_iter(items)`
 fn items(expression: &Expr, place: &Place<'_>) -> TokenStream {
     let runtime = place.runtime.at(place.span());
-    let expression = match expression {
-        // Needless parentheses would be warned about in a call.
-        Expr::Paren(inner) => &inner.expr,
-        expression => expression,
-    };
-    quote_spanned!(place.span()=> #runtime::core::iter::IntoIterator::into_iter(#expression))
+    let over = |expression: TokenStream| quote_spanned!(place.span()=> #runtime::core::iter::IntoIterator::into_iter(#expression));
+    if let Expr::Paren(_) = expression {
+        // The compiler has advice for needless parentheses here, but not in a call.
+        let (items, over) = (name::generated("items"), over(name::generated("items").into_token_stream()));
+        return quote_spanned!(place.span()=> match #expression { #items => #over });
+    }
+    over(expression.into_token_stream())
 }
 
 fn is_short(node: &ExprWhile) -> bool {

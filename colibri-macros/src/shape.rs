@@ -459,6 +459,42 @@ fn is_place(expression: &Expr) -> bool {
     }
 }
 
+/// Whether an iterator's expression only looks at what it names, and makes the same iterator wherever it stands.
+pub(crate) fn only_looks(head: &Expr) -> bool {
+    const LOOKING: [&str; 7] =
+        ["iter", "chars", "bytes", "char_indices", "chunks", "chunks_exact", "windows"];
+    const PASSING: [&str; 8] = ["enumerate", "rev", "step_by", "skip", "take", "zip", "copied", "cloned"];
+    match head {
+        Expr::Paren(node) => only_looks(&node.expr),
+        Expr::Range(range) => range.start.iter().chain(&range.end).all(|end| is_number(end)),
+        Expr::Reference(node) => node.mutability.is_none() && is_place(&node.expr),
+        Expr::MethodCall(call) => {
+            let is_source = LOOKING.iter().any(|name| call.method == name) && is_place(&call.receiver);
+            let is_adaptor = PASSING.iter().any(|name| call.method == name) && only_looks(&call.receiver);
+            (is_source || is_adaptor)
+                && call.args.iter().all(|argument| is_number(argument) || only_looks(argument))
+        }
+        _ => false,
+    }
+}
+
+/// Arithmetic of what can be named.
+fn is_number(expression: &Expr) -> bool {
+    match expression {
+        Expr::Lit(_) | Expr::Path(_) => true,
+        Expr::Paren(node) => is_number(&node.expr),
+        Expr::Field(node) => is_number(&node.base),
+        Expr::Cast(node) => is_number(&node.expr),
+        Expr::Binary(node) => is_number(&node.left) && is_number(&node.right),
+        Expr::Index(node) => is_number(&node.expr) && is_number(&node.index),
+        Expr::MethodCall(call) => {
+            let is_known = ["len", "min", "max"].iter().any(|name| call.method == name);
+            is_known && is_number(&call.receiver) && call.args.iter().all(is_number)
+        }
+        _ => false,
+    }
+}
+
 /// Whether an iterator is surely one that can be cut in two: a range.
 pub(crate) fn can_be_cut(head: &Expr) -> bool {
     match head {

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
+use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{
     Block, Expr, ExprForLoop, ExprMatch, FnArg, Item, Label, Lifetime, Lit, Local, Macro, Pat, Signature,
@@ -15,6 +16,7 @@ use syn::{
 
 use crate::binding::{self, Binding, Bindings, Class, Declared, Uses};
 use crate::divergence;
+use crate::length;
 use crate::number;
 use crate::sources;
 
@@ -31,6 +33,8 @@ enum Use {
     Borrowed,
     /// Under `&mut`.
     BorrowedMut,
+    /// Under `&mut`, by `mem::swap`.
+    Exchanged,
     /// As the receiver of a method; whether the result is surely no reference into it.
     Receiver { is_forgotten: bool },
     /// As the receiver of a method that ends its statement.
@@ -208,7 +212,11 @@ impl Survey {
         let Some(binding) = self.bindings.find(ident) else { return };
         let (captured, method) = (self.closures > 0, self.method.take());
         if self.notes_uses {
-            note(&mut self.bindings.variables[binding].uses, used, is_projected, captured);
+            let variable = &mut self.bindings.variables[binding];
+            note(&mut variable.uses, used, is_projected, captured);
+            if !is_projected {
+                variable.methods.extend(method.clone());
+            }
         }
         if self.depth_inside > 0
             && let Some(contents) = &mut self.contents
@@ -392,7 +400,12 @@ impl Survey {
             && self.notes_uses
             && let Some(binding) = self.bindings.find(&node.ident)
         {
-            self.bindings.variables[binding].sequence = binding::sequence_of(&init.expr);
+            let length = length::of(&init.expr, &mut self.bindings);
+            let variable = &mut self.bindings.variables[binding];
+            variable.sequence = binding::sequence_of(&init.expr);
+            if let Some((length, of)) = length {
+                (variable.length, variable.length_of) = (Some(length), of);
+            }
         }
     }
 
@@ -406,6 +419,20 @@ impl Survey {
                 }
             }
             _ => self.expression(expression, Use::Passed),
+        }
+    }
+
+    // `mem::swap(&mut one, &mut other)`
+    fn exchange(&mut self, one: &Ident, other: &Ident) {
+        for (ident, with) in [(one, other), (other, one)] {
+            self.variable(ident, Use::Exchanged, false);
+            if let (true, Some(binding), Some(with)) =
+                (self.notes_uses, self.bindings.find(ident), self.bindings.find(with))
+            {
+                self.bindings.variables[binding].exchanged.insert(with);
+                let sources = self.bindings.variables[with].sources.clone();
+                self.bindings.variables[binding].sources.extend(sources);
+            }
         }
     }
 
@@ -492,6 +519,10 @@ impl Survey {
                     }
                     func => self.operand(func, Use::Borrowed),
                 }
+                if let Some((one, other)) = exchanged(node) {
+                    self.exchange(one, other);
+                    return;
+                }
                 if !exchanges(&node.func) {
                     self.give(&node.args);
                 }
@@ -505,8 +536,8 @@ impl Survey {
                 let is_forgotten =
                     node.args.is_empty() && (node.method == "len" || node.method == "is_empty");
                 let is_of_part = !matches!(strip(&node.receiver), Expr::Path(_));
-                if is_of_part && binding::is_numeric(&node.method) {
-                    self.operand(&node.receiver, Use::Calculated);
+                if binding::is_numeric(&node.method) {
+                    self.operand(&node.receiver, if is_of_part { Use::Calculated } else { Use::Passed });
                 } else {
                     self.receiver(node, Use::Receiver { is_forgotten });
                 }
@@ -848,8 +879,7 @@ impl Survey {
 
     /// A macro of the standard library: its arguments are expressions, and a format string may name variables.
     fn known_macro(&mut self, node: &Macro, used: Use) {
-        type Arguments = Punctuated<Expr, Token![,]>;
-        match node.parse_body_with(Arguments::parse_terminated) {
+        match node.parse_body_with(arguments) {
             Ok(arguments) => {
                 let was_temporary = std::mem::replace(&mut self.bindings.is_temporary, true);
                 // A macro may evaluate its arguments only sometimes, and only the first of them for certain.
@@ -921,6 +951,11 @@ fn note(uses: &mut Uses, used: Use, is_projected: bool, captured: bool) {
             uses.changed |= used == Use::BorrowedMut;
             uses.written |= used == Use::BorrowedMut;
         }
+        Use::Exchanged => {
+            uses.exchanged = true;
+            uses.changed = true;
+            uses.written = true;
+        }
         Use::Receiver { is_forgotten } => {
             uses.receiver |= !is_projected;
             uses.lent |= !is_forgotten;
@@ -948,6 +983,20 @@ fn note(uses: &mut Uses, used: Use, is_projected: bool, captured: bool) {
     }
 }
 
+/// The arguments of a macro: `a, b`, or the `value; count` of `vec!`.
+fn arguments(input: ParseStream<'_>) -> syn::Result<Vec<Expr>> {
+    let mut arguments = Vec::new();
+    while !input.is_empty() {
+        arguments.push(input.parse()?);
+        if input.peek(Token![;]) {
+            input.parse::<Token![;]>()?;
+        } else if !input.is_empty() {
+            input.parse::<Token![,]>()?;
+        }
+    }
+    Ok(arguments)
+}
+
 /// Names in braces.
 fn names_in(text: &str) -> Vec<String> {
     text.split('{')
@@ -959,6 +1008,22 @@ fn names_in(text: &str) -> Vec<String> {
         })
         .filter(|name| name.starts_with(|first: char| first.is_alphabetic() || first == '_'))
         .collect()
+}
+
+/// The variables of a `mem::swap(&mut one, &mut other)`.
+fn exchanged(node: &syn::ExprCall) -> Option<(&Ident, &Ident)> {
+    let Expr::Path(path) = &*node.func else { return None };
+    if !exchanges(&node.func) || path.path.segments.last()?.ident != "swap" {
+        return None;
+    }
+    let variable = |index: usize| match node.args.get(index)? {
+        Expr::Reference(reference) if reference.mutability.is_some() => match &*reference.expr {
+            Expr::Path(path) => path.path.get_ident(),
+            _ => None,
+        },
+        _ => None,
+    };
+    Some((variable(0)?, variable(1)?))
 }
 
 /// `mem::swap` and its like: whoever gets a reference there does not keep it.

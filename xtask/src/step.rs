@@ -1,7 +1,7 @@
 //! Steps that run one after the other and stop at the first that fails.
 
 use std::fmt::Write as _;
-use std::process::{ExitCode, ExitStatus};
+use std::process::{Command, ExitCode, ExitStatus};
 use std::time::{Duration, Instant};
 
 use crate::cargo;
@@ -49,11 +49,11 @@ impl Step {
 /// Runs `steps` in order, says how each went, and ends with the first failure.
 pub(crate) fn run(steps: &[Step]) -> ExitCode {
     let missing = missing_components(steps);
-    if !missing.is_empty() {
-        let components = missing.join(" ");
+    if !missing.is_empty() && !add_components(&missing, steps) {
         eprintln!(
-            "error: this toolchain has no {}: add what is missing with `rustup component add {components}`",
-            missing.join(" and no ")
+            "error: this toolchain has no {}: add what is missing with `rustup component add {}`",
+            missing.join(" and no "),
+            missing.join(" ")
         );
         return ExitCode::from(2);
     }
@@ -92,6 +92,13 @@ pub(crate) fn run(steps: &[Step]) -> ExitCode {
 fn missing_components(steps: &[Step]) -> Vec<&'static str> {
     let needed = steps.iter().filter_map(|step| Some((step.arguments[0], step.component?)));
     needed.filter(|(subcommand, _)| !cargo::has(subcommand)).map(|(_, component)| component).collect()
+}
+
+/// Adds what `missing` names to the toolchain, if rustup looks after it; false if `steps` still lack something.
+fn add_components(missing: &[&str], steps: &[Step]) -> bool {
+    println!("Adding to the toolchain: {}", missing.join(", "));
+    let added = Command::new("rustup").args(["component", "add"]).args(missing).status();
+    added.is_ok_and(|status| status.success()) && missing_components(steps).is_empty()
 }
 
 /// How the steps went: the first of them `took` their time, and the last of these may have `failed`.

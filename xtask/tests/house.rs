@@ -122,6 +122,19 @@ fn architecture_md_names_files_that_exist() {
     assert!(missing.is_empty(), "ARCHITECTURE.md names files that are not there: {missing:#?}");
 }
 
+#[test]
+fn the_code_map_names_every_file_of_the_core() {
+    let Ok(page) = fs::read_to_string(root().join("ARCHITECTURE.md")) else { return };
+    let core = root().join("colibri-core").join("src");
+    let files = sources().into_iter().filter(|path| path.starts_with(&core));
+    let paths = files.map(|path| path.strip_prefix(root()).expect("it lies below").to_owned());
+    // A path in the map has slashes on every system.
+    let texts =
+        paths.map(|path| path.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/"));
+    let missing: Vec<String> = texts.filter(|path| !named_paths(&page).any(|named| named == path)).collect();
+    assert!(missing.is_empty(), "ARCHITECTURE.md's code map does not name: {missing:#?}");
+}
+
 /// What stands between backticks and looks like a path: with a slash or a known ending, and without spaces.
 fn named_paths(page: &str) -> impl Iterator<Item = &str> {
     let prose = page.split("```").step_by(2);

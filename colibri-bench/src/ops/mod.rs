@@ -2,6 +2,7 @@
 
 pub(crate) mod operations;
 
+use crate::allowance::Allowance;
 use crate::cli::Options;
 use crate::executors::each_executor;
 use crate::failure::Failure;
@@ -21,12 +22,14 @@ const BASE: &str = "tokio current_thread";
 
 /// Measures it.
 pub(crate) fn run(options: &Options) -> Result<Report, Failure> {
+    let allowance = Allowance::of(options);
     let executors = each_executor!(measure);
-    let rounds = options.ops_rounds();
+    let rounds = options.rounds();
     let progress = Progress::new("ops", u64::from(rounds) * Operation::ALL.len() as u64);
     // ns, by operation, executor and round.
     let mut nanos = vec![vec![Vec::new(); executors.len()]; Operation::ALL.len()];
-    for round in 1..=rounds {
+    let mut made = 0;
+    for round in allowance.rounds(rounds) {
         for (operation, nanos) in Operation::ALL.iter().zip(&mut nanos) {
             progress.begin(format!("round {round} of {rounds}: {}", operation.name()));
             for ((_, measure), nanos) in executors.iter().zip(nanos) {
@@ -34,8 +37,10 @@ pub(crate) fn run(options: &Options) -> Result<Report, Failure> {
             }
             progress.step();
         }
+        made = round;
     }
     drop(progress);
+    let rounds = made;
 
     let names = executors.map(|(name, _)| name);
     let mut report = Report::new("ops", format!("cargo xtask bench ops --rounds {rounds}"));

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use colibri_core::Budget;
 
+use crate::allowance::Allowance;
 use crate::cli::{Options, OverheadChoice};
 use crate::failure::Failure;
 use crate::kernels::{self, Kernel, Size};
@@ -100,7 +101,7 @@ pub(crate) fn run(options: &Options, choice: &OverheadChoice) -> Result<Report, 
         return size::run(&kernels, choice);
     }
     let measured = measure(&kernels, options)?;
-    Ok(table::report(&measured, options, choice))
+    Ok(table::report(&measured, choice))
 }
 
 /// Runs `kernel` one way, `repeats` times, without looking at any clock: what `--instructions` counts.
@@ -115,6 +116,7 @@ pub(crate) fn repeat(kernel: &Kernel, way: Way, repeats: u32) {
 }
 
 fn measure(kernels: &[&'static Kernel], options: &Options) -> Result<Vec<Measured>, Failure> {
+    let allowance = Allowance::of(options);
     let rounds = options.overhead_rounds();
     let progress = Progress::new("overhead", (u64::from(rounds) + 1) * kernels.len() as u64);
     let hosts = Hosts::default();
@@ -123,11 +125,11 @@ fn measure(kernels: &[&'static Kernel], options: &Options) -> Result<Vec<Measure
 
     // One round of all kernels after the other: a disturbance of seconds then falls on some rounds of each, not on all
     // rounds of one.
-    for round in 0..rounds {
+    for round in allowance.rounds(rounds) {
         for (subject, measured) in subjects.iter_mut().zip(&mut measured) {
-            progress.begin(format!("round {} of {rounds}: {}", round + 1, measured.kernel.name));
+            progress.begin(format!("round {round} of {rounds}: {}", measured.kernel.name));
             measured.begin_round();
-            for way in turn(round) {
+            for way in turn(round - 1) {
                 measured.add(way, subject.run(way, &hosts)?)?;
             }
             progress.step();

@@ -56,6 +56,11 @@ impl Measured {
         self.rounds.push([None; 5]);
     }
 
+    /// How many rounds there were.
+    pub(super) fn rounds(&self) -> usize {
+        self.rounds.len()
+    }
+
     /// Adds what a way took in this round.
     pub(super) fn add(&mut self, way: Way, done: Done) -> Result<(), Failure> {
         let round = self.rounds.last_mut().expect("a round has begun");

@@ -4,15 +4,15 @@ use hdrhistogram::Histogram;
 
 use super::result::{Measured, Ratio, geometric_mean};
 use super::{BUDGET, SLICE, TOKIO_EVERY, Way};
-use crate::cli::{Options, OverheadChoice};
+use crate::cli::OverheadChoice;
 use crate::kernels;
 use crate::measure::{self, Rounds};
 use crate::report::{Report, Row, count, duration};
 use crate::warning::Warning;
 
 /// The report on `measured`.
-pub(super) fn report(measured: &[Measured], options: &Options, choice: &OverheadChoice) -> Report {
-    let rounds = options.overhead_rounds();
+pub(super) fn report(measured: &[Measured], choice: &OverheadChoice) -> Report {
+    let rounds = measured[0].rounds();
     let mut report = Report::new("overhead", command(choice, &format!(" --rounds {rounds}")));
     if let Some(kernel) = choice.kernel {
         report.say(&format!("{}: {}.", kernel.name, kernel.about));
@@ -33,9 +33,9 @@ pub(super) fn command(choice: &OverheadChoice, more: &str) -> String {
     format!("cargo xtask bench overhead{kernel}{more}")
 }
 
-fn say_ratios(report: &mut Report, measured: &[Measured], rounds: u32) {
+fn say_ratios(report: &mut Report, measured: &[Measured], rounds: usize) {
     report.say(&format!(
-        "CPU time of each kernel as ratios to its plain function, in {rounds} interleaved rounds: best to best (min) and the\n\
+        "CPU time of each kernel as ratios to its plain function, of interleaved rounds ({rounds}): best to best (min) and the\n\
          median of the rounds' own ratios (med). cooperative: with the attribute, the future in a box, polled in a loop\n\
          under a budget of {} each; scheduler: the same as a task of colibri's; consume_budget: awaited in each round of\n\
          the hot loop, and yield_now/64: awaited in every 64th, as tasks of tokio's current-thread runtime, in every {}th\n\

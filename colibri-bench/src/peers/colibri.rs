@@ -1,4 +1,4 @@
-//! colibri: the bulk job as an idle task, the queries as an immediate one.
+//! colibri: the bulk job as an idle task, each query as an immediate one.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -17,7 +17,10 @@ pub(super) fn round(load: &Load) -> Result<Round, Failure> {
     let (arrivals, queue) = Arrivals::prepare(&load.plan);
     let arrivals = Rc::new(arrivals);
 
-    let queries = scheduler.spawn(Priority::Immediate, answer(queue, Rc::clone(&index)));
+    let queries = scheduler.spawn(
+        Priority::Immediate,
+        answer(queue, Rc::clone(&index), |query| colibri_core::spawn(Priority::Immediate, query)),
+    );
     let bulk = scheduler.spawn(Priority::Idle, {
         let job = index::build_cooperatively(Arc::clone(&load.corpus), Rc::clone(&index));
         let arrivals = Rc::clone(&arrivals);

@@ -34,7 +34,7 @@ fn round<F: Future<Output = u64> + 'static>(
     let (arrivals, queue) = Arrivals::prepare(&load.plan);
     let arrivals = Rc::new(arrivals);
 
-    let queries = runtime.spawn_local(answer(queue, Rc::clone(&index)));
+    let queries = runtime.spawn_local(answer(queue, Rc::clone(&index), tokio::task::spawn_local));
     let bulk = runtime.spawn_local({
         let (job, arrivals) = (job(Arc::clone(&load.corpus), Rc::clone(&index)), Rc::clone(&arrivals));
         async move { super::bulk(job, &arrivals).await }

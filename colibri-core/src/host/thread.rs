@@ -49,8 +49,9 @@ impl Scheduler {
     ///
     /// # Panics
     ///
-    /// When `future` panics. When the scheduler is shut down, before or meanwhile. When a task calls it on its own scheduler: await the future there, or the handle of a
-    /// task that runs it. A `block_on` of another scheduler is allowed anywhere.
+    /// When `future` panics. When the scheduler is shut down, before or meanwhile. When a task calls it on its own
+    /// scheduler: await the future there, or the handle of a task that runs it. A `block_on` of another scheduler is
+    /// allowed anywhere.
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         let engine = self.engine();
         assert!(
