@@ -30,7 +30,7 @@ impl Case {
     pub(crate) fn generated(seed: u64, number: u64) -> Case {
         let is_edition_2021 = number % EDITION_2021_EVERY == EDITION_2021_EVERY - 1;
         let (text, forms) = generate(seed, number, !is_edition_2021);
-        let is_short = number % REAL_EVERY != 0;
+        let is_short = !number.is_multiple_of(REAL_EVERY);
         Case { name: format!("s{seed}_n{number}"), text, is_edition_2021, is_short, forms }
     }
 

@@ -278,7 +278,8 @@ impl Generator {
     fn sieve(&mut self) -> String {
         let (flags, count, i, j) =
             (self.unique("flags"), self.unique("count"), self.unique("i"), self.unique("j"));
-        let (soft, hard, end) = (self.tick(Tick::Soft), self.tick(Tick::Hard), self.small(31));
+        let (soft, hard, end) =
+            (self.tick(Tick::Soft), self.tick(Tick::Hard), self.without_blocks(|this| this.small(31)));
         self.scopes.declare(&count, Kind::USIZE, true);
         format!(
             "let mut {flags} = vec![true; {end} + 2];\nlet mut {count} = 0usize;\nfor {i} in 2..{flags}.len() {{\n{soft}if {flags}[{i}] {{\n{count} += 1;\nlet mut {j} = {i} * 2;\nwhile {j} < {flags}.len() {{\n{hard}{flags}[{j}] = false;\n{j} += {i};\n}}\n}}\n}}\n"
