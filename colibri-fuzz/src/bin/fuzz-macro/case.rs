@@ -3,7 +3,8 @@
 use syn::spanned::Spanned as _;
 
 use crate::form::Forms;
-use crate::function::{generate, indented};
+use crate::function::generate;
+use crate::indent::indented;
 use crate::kind::Kind;
 
 /// A function, as it is written for the attribute, and where it comes from.

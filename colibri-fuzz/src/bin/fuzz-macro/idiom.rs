@@ -46,7 +46,9 @@ impl Generator {
         let (yes, no) = (self.i32(2), self.i32(1));
         let between = self.scoped(|this| this.statements(0, 1));
         self.scopes.declare(&name, Kind::I32, false);
-        format!("let {name}: i32;\nif {condition} {{ {between}{name} = {yes}; }} else {{ {name} = {no}; }}\n")
+        format!(
+            "let {name}: i32;\nif {condition} {{ {{\n{between}}}\n{name} = {yes}; }} else {{ {name} = {no}; }}\n"
+        )
     }
 
     fn late_init_in_loop(&mut self) -> String {
@@ -70,7 +72,7 @@ impl Generator {
         format!("for {name} in 0..({bound} & 3) {{\n{soft}note({name});\n}}\n")
     }
 
-    fn best_reference(&mut self) -> String {
+    pub(crate) fn best_reference(&mut self) -> String {
         let Some(id) = self.any_ints() else { return self.let_else() };
         self.forms.note("best reference");
         let (best, item, ints) = (self.unique("best"), self.unique("x"), self.scopes.read(id));
@@ -325,101 +327,5 @@ impl Generator {
         format!(
             "let mut {sum} = 0;\nlet mut {most} = None;\nlet mut {kept} = Vec::new();\nfor {i} in 0..{ints}.len() {{\n{soft}let {odd} = {ints}[{i}] & 1 == 1;\n{sum} += {ints}[{i}] as i64;\nif {most} < Some({ints}[{i}]) {{ {most} = Some({ints}[{i}]); }}\nif {odd} {{ {kept}.push({i}); }}\n}}\nlet {result} = {sum} + {most}.unwrap_or(0) as i64 + {kept}.len() as i64;\n"
         )
-    }
-
-    /// A call for its effect.
-    fn call_statement(&mut self) -> String {
-        let mut kinds = self.helpers.iter().map(|helper| helper.returns).collect::<Vec<_>>();
-        kinds.push(self.returns);
-        let kind = *self.random.pick(&kinds);
-        match self.call(kind) {
-            Some(call) if kind == Kind::Items => format!("note({call}.count());\n"),
-            Some(call) => format!("note({call});\n"),
-            None => self.best_reference(),
-        }
-    }
-
-    /// A call of another function, or of the function itself, if there is one of that kind.
-    pub(crate) fn call(&mut self, kind: Kind) -> Option<String> {
-        if let Some(own) = self.own.clone()
-            && own.returns == kind
-            && kind != Kind::Slice
-            && kind != Kind::Items
-            && self.random.chance(50)
-            && self
-                .scopes
-                .all(|variable| variable.name.contains('.') && variable.state != State::Free)
-                .is_empty()
-        {
-            let is_in_closure = self.is_in_closure();
-            if is_in_closure && own.name.contains('.') {
-                return None;
-            }
-            self.forms.note(match (is_in_closure, self.is_in_loop()) {
-                (true, _) => "recursion in closure",
-                (false, true) => "recursion in loop",
-                _ => "recursion",
-            });
-            let arguments = self.arguments(&own.arguments, &own.name);
-            let other = self.without_blocks(|this| this.expression(kind, 0));
-            let uncounted = if is_in_closure { "uncounted(); " } else { "" };
-            let call = format!("{}({arguments}{})", own.name, own.last);
-            return Some(format!("(if depth_left > 0 {{ {uncounted}{call} }} else {{ {other} }})"));
-        }
-        if self.is_in_closure() {
-            return None;
-        }
-        let fitting =
-            self.helpers.iter().filter(|helper| helper.returns == kind).cloned().collect::<Vec<_>>();
-        if fitting.is_empty() {
-            return None;
-        }
-        let helper = self.random.pick(&fitting).clone();
-        self.forms.note(if helper.name.contains("::<") { "helper generic" } else { "helper call" });
-        let arguments = self.arguments(&helper.arguments, &helper.name);
-        Some(format!("{}({arguments}{}).await", helper.name, helper.last))
-    }
-
-    fn arguments(&mut self, kinds: &[Kind], name: &str) -> String {
-        let places = self.scopes.all(|variable| name.contains('.') && variable.name.contains('.'));
-        let mut held = places.iter().map(|&id| (id, self.scopes.raise(id, State::Taken))).collect::<Vec<_>>();
-        let mut text = String::new();
-        for &kind in kinds {
-            let argument = self.without_blocks(|this| match kind {
-                Kind::SliceMut | Kind::IntsMut => match this.writable(Kind::Ints) {
-                    Some(id) => {
-                        let written = format!("&mut {}", this.scopes.write(id));
-                        held.push((id, this.scopes.raise(id, State::Taken)));
-                        written
-                    }
-                    None => "&mut vec![9, 8]".to_owned(),
-                },
-                Kind::IntMut => match this.writable(Kind::I32) {
-                    Some(id) => {
-                        let written = format!("&mut {}", this.scopes.write(id));
-                        held.push((id, this.scopes.raise(id, State::Taken)));
-                        written
-                    }
-                    None => "&mut 5".to_owned(),
-                },
-                Kind::Slice => match this.any_ints() {
-                    Some(id) => {
-                        let written = format!("&{}[..]", this.scopes.read(id));
-                        held.push((id, this.scopes.raise(id, State::Shared)));
-                        written
-                    }
-                    None => "&[5i32, 6, 7]".to_owned(),
-                },
-                Kind::ListRef => "&None".to_owned(),
-                Kind::Items => "vec![3, 2, 1].into_iter()".to_owned(),
-                kind => this.expression(kind, 1),
-            });
-            text.push_str(&argument);
-            text.push_str(", ");
-        }
-        for (id, state) in held.into_iter().rev() {
-            self.scopes.restore(id, state);
-        }
-        text
     }
 }

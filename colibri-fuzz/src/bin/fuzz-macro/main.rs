@@ -2,18 +2,20 @@
 //!
 //! The road of one function:
 //!
-//! 1. `function` writes it from a seed, with `statement`, `borrow`, `looping`, `while_loop`, `nest`, `idiom`, `expression`
-//!    and `number`, which share the `generator`; `scope` knows what the borrow checker would say. `form` counts what it is
-//!    made of.
+//! 1. `function` writes it from a seed, with `statement`, `borrow`, `looping`, `while_loop`, `nest`, `nest_part`, `idiom`,
+//!    `call`, `expression` and `number`, which share the `generator`; `kernel` has whole functions; `scope` knows what the
+//!    borrow checker would say. `form` counts what a function is made of.
 //! 2. `case` makes two of the one text: the plain twin, and the one with the attribute.
 //! 3. `project` writes many of them into programs, `compile` builds these and sorts what rustc says by case, `execute`
-//!    runs them; `template/support.rs` compares the twins there, under every kind of budget. `judge` does all three.
+//!    runs them; `template/support.rs` compares the twins there, under every kind of budget, and on the runtime of
+//!    `template/short.rs`, which stops far more often than the real one. `judge` does all three.
 //! 4. If the twins differ, `shrink` makes the function small, and `kept` keeps it.
 //!
 //! `canary` has wrong lowerings that must be found out; `hunt` looks for them all.
 
 mod arguments;
 mod borrow;
+mod call;
 mod canary;
 mod case;
 mod compile;
@@ -24,6 +26,7 @@ mod function;
 mod generator;
 mod hunt;
 mod idiom;
+mod indent;
 mod judge;
 mod kept;
 mod kernel;

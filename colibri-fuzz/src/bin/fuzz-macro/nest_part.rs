@@ -132,7 +132,7 @@ impl Generator {
         self.scopes.declare(&name, kind, false);
         let ty = kind.name();
         format!(
-            "let {name}: {ty};\nif {condition} {{\n{between}{name} = {yes};\n}} else {{\n{name} = {no};\n}}\n"
+            "let {name}: {ty};\nif {condition} {{\n{{\n{between}}}\n{name} = {yes};\n}} else {{\n{name} = {no};\n}}\n"
         )
     }
 
@@ -227,7 +227,7 @@ impl Generator {
             return before;
         }
         let name = self.scopes.take(id);
-        format!("if {condition} {{\n{before}drop({name});\n{jump};\n}}\n")
+        format!("if {condition} {{\n{{\n{before}}}\ndrop({name});\n{jump};\n}}\n")
     }
 
     /// A jump after which no iteration of a loop that is inside the scope of `id` runs again.

@@ -9,7 +9,7 @@ use syn::visit::{self, Visit};
 use syn::{Block, Expr, File, Item, Stmt};
 
 use crate::case::Case;
-use crate::function::indented;
+use crate::indent::indented;
 use crate::judge::{Failure, Setting, Verdict, judge};
 use crate::project::Project;
 
