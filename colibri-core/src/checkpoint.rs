@@ -38,7 +38,7 @@ impl Future for Checkpoint {
             }
             let fuel = if core::mem::take(&mut self.gave_way) {
                 meter.resume()
-            } else if let Some(fuel) = meter.check(local, None) {
+            } else if let Some(fuel) = meter.check(local, fuel, None) {
                 fuel
             } else {
                 self.gave_way = true;

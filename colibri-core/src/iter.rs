@@ -82,7 +82,7 @@ impl<I: Iterator> Cooperative<I> {
             let mut fuel = take();
             let flow = loop {
                 if fuel <= 0 {
-                    fuel = refill(SITE).await;
+                    fuel = refill(fuel, SITE).await;
                 }
                 match run(&mut iterator, state, &mut fuel, &mut fold) {
                     Run::More(more) => state = more,

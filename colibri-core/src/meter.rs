@@ -259,10 +259,18 @@ impl Meter {
         mode & LAZY == 0 && self.deadline.get() != UNLIMITED && self.read_clock(mode) >= self.deadline.get()
     }
 
-    /// The fuel is gone: may the task go on? New fuel, or `None` if it must give way.
+    /// The fuel is gone: may the task go on? New fuel, or `None` if it must give way. `fuel` is what is left, which is
+    /// below zero where more was used than there was.
     #[cold]
     #[inline(never)]
-    pub(crate) fn check(&self, local: &Local, site: Option<&'static Site>) -> Option<i64> {
+    pub(crate) fn check(&self, local: &Local, fuel: i64, site: Option<&'static Site>) -> Option<i64> {
+        self.fuel.set(fuel.min(0));
+        let granted = self.check_with_debt(local, site);
+        self.fuel.set(0);
+        granted
+    }
+
+    fn check_with_debt(&self, local: &Local, site: Option<&'static Site>) -> Option<i64> {
         let mode = self.mode.get();
         if site.is_some() {
             self.site.set(site);
@@ -279,7 +287,7 @@ impl Meter {
                 self.mode.set(mode | OVER);
                 return None;
             }
-            self.checks.set(checks - 1);
+            self.checks.set(checks.saturating_sub(1 + self.debt() as u64));
         }
         if mode & OPEN == 0 {
             return self.check_without_budget();
@@ -308,11 +316,13 @@ impl Meter {
     }
 
     fn check_scheduled(&self, local: &Local, mode: u8) -> Option<i64> {
-        if self.portions.get() > 0
-            && !self.counts(mode)
+        if !self.counts(mode)
+            && self.portions.get() > 0
             && local::with_current(|engine| engine.is_quiet()) == Some(true)
+            && let Some(fuel) = self.portions_for(self.debt() + 1)
         {
-            return Some(self.next_portion());
+            self.looks.set(self.looks.get().wrapping_add(1));
+            return Some(fuel - self.debt());
         }
         let engine = local::current()?;
         let now = self.read_clock_between_ticks(&engine, mode);
@@ -391,7 +401,12 @@ impl Meter {
 
     /// What was used of the last grant.
     fn used(&self) -> i64 {
-        self.granted.get() - self.fuel.get().min(0)
+        self.granted.get() + self.debt()
+    }
+
+    /// What was used beyond the fuel there was.
+    fn debt(&self) -> i64 {
+        -self.fuel.get().min(0)
     }
 
     /// Moves the grant towards the `fitting` one: at most doubled, so that one quick stretch does not hide a slow one; cut
@@ -411,15 +426,6 @@ impl Meter {
         }
         self.portions.set(PORTIONS - 1);
         self.grant_of(i64::from(grant / PORTIONS))
-    }
-
-    /// Gives the next portion: it adds to what the last look granted.
-    fn next_portion(&self) -> i64 {
-        self.portions.set(self.portions.get() - 1);
-        let portion = i64::from((self.grant.get() / PORTIONS).max(1));
-        self.looks.set(self.looks.get().wrapping_add(1));
-        self.granted.set(self.used() + portion);
-        portion
     }
 
     /// Gives as many of the grant's portions as `fuel` takes, if there are so many.

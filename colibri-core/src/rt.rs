@@ -153,10 +153,11 @@ pub fn put(fuel: i64) {
     local::with(|local| local.meter.fuel.set(fuel));
 }
 
-/// A look at the budget when the fuel is gone: new fuel, after giving way if it must.
+/// A look at the budget when the fuel is gone: new fuel, after giving way if it must. What was used beyond the fuel is
+/// counted.
 #[inline(always)]
-pub fn refill(site: &'static Site) -> Refill {
-    Refill { site, gave_way: false }
+pub fn refill(fuel: i64, site: &'static Site) -> Refill {
+    Refill { site, fuel, gave_way: false }
 }
 
 /// The future of [`refill`].
@@ -164,6 +165,7 @@ pub fn refill(site: &'static Site) -> Refill {
 #[must_use = "a refill does nothing unless it is awaited"]
 pub struct Refill {
     site: &'static Site,
+    fuel: i64,
     gave_way: bool,
 }
 
@@ -172,7 +174,7 @@ impl Future for Refill {
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<i64> {
-        match refill_cold(self.site, self.gave_way, context) {
+        match refill_cold(self.fuel, self.site, self.gave_way, context) {
             Some(fuel) => Poll::Ready(fuel),
             None => {
                 self.gave_way = true;
@@ -184,12 +186,12 @@ impl Future for Refill {
 
 #[cold]
 #[inline(never)]
-fn refill_cold(site: &'static Site, gave_way: bool, context: &Context<'_>) -> Option<i64> {
+fn refill_cold(fuel: i64, site: &'static Site, gave_way: bool, context: &Context<'_>) -> Option<i64> {
     local::with(|local| {
         if gave_way {
             return Some(local.meter.resume());
         }
-        let fuel = local.meter.check(local, Some(site));
+        let fuel = local.meter.check(local, fuel, Some(site));
         if fuel.is_none() {
             local.give_way(context.waker());
         }
@@ -201,15 +203,15 @@ fn refill_cold(site: &'static Site, gave_way: bool, context: &Context<'_>) -> Op
 /// without another look.
 #[inline(always)]
 pub fn spent(fuel: &mut i64, site: &'static Site) -> bool {
-    let (over, granted) = spent_cold(site);
+    let (over, granted) = spent_cold(*fuel, site);
     *fuel = granted;
     over
 }
 
 #[cold]
 #[inline(never)]
-fn spent_cold(site: &'static Site) -> (bool, i64) {
-    local::with(|local| match local.meter.check(local, Some(site)) {
+fn spent_cold(fuel: i64, site: &'static Site) -> (bool, i64) {
+    local::with(|local| match local.meter.check(local, fuel, Some(site)) {
         Some(fuel) => (false, fuel),
         None => (true, 0),
     })

@@ -143,7 +143,11 @@ impl<I: Iterator> OpenAny for &mut Probe<I> {
 
     #[inline(always)]
     fn open(self, fuel: i64) -> Counted<I> {
-        Counted { iterator: self.take(), fuel, is_last: false }
+        let iterator = self.take();
+        let most = usize::try_from(fuel).unwrap_or(usize::MAX);
+        // With both bounds in one, the compiler can see that none of these items is missing.
+        let left = iterator.size_hint().1.map_or(most, |upper| upper.min(most));
+        Counted { iterator, left, fuel: fuel - left as i64, is_last: false }
     }
 }
 
@@ -151,6 +155,7 @@ impl<I: Iterator> OpenAny for &mut Probe<I> {
 #[derive(Debug)]
 pub struct Counted<I> {
     iterator: I,
+    left: usize,
     fuel: i64,
     is_last: bool,
 }
@@ -160,23 +165,21 @@ impl<I: Iterator> Iterator for Counted<I> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<I::Item> {
-        if self.fuel <= 0 {
+        if self.left == 0 {
             return None;
         }
+        self.left -= 1;
         let item = self.iterator.next();
-        if item.is_some() {
-            self.fuel -= 1;
-        } else {
-            self.is_last = true;
-        }
+        self.is_last |= item.is_none();
         item
     }
 }
 
-impl<I> Counted<I> {
+impl<I: Iterator> Counted<I> {
     /// The fuel that is left, the rest of the iterator, and whether it is empty.
     #[inline(always)]
     pub fn close(self) -> (i64, I, bool) {
-        (self.fuel, self.iterator, self.is_last)
+        let is_last = self.is_last || self.iterator.size_hint().1 == Some(0);
+        (self.fuel + self.left as i64, self.iterator, is_last)
     }
 }

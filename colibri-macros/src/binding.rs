@@ -75,6 +75,8 @@ pub(crate) struct Uses {
     pub(crate) matched: bool,
     /// Through an index, a field or a dereference.
     pub(crate) projected: bool,
+    /// Through a dereference that is written.
+    pub(crate) dereferenced: bool,
     /// So that a reference through it may live on: `&x[..]`, or a method whose result is used.
     pub(crate) lent: bool,
     /// Assigned as a whole, or updated.

@@ -61,7 +61,7 @@ impl Place<'_> {
         quote_spanned!(self.span()=> break #label)
     }
 
-    // Output: `if fuel <= 0 { let saved = (a, b,); fuel = refill(site).await; (a, b,) = saved; continue; }`
+    // Output: `if fuel <= 0 { let saved = (a, b,); fuel = refill(fuel, site).await; (a, b,) = saved; continue; }`
     // In the copy without an await: `if fuel <= 0 { break; }`
     fn check(&self) -> TokenStream {
         let runtime = self.runtime.at(self.span());
@@ -83,7 +83,7 @@ impl Place<'_> {
         quote_spanned! {self.span()=>
             if #fuel <= 0 {
                 #save
-                #fuel = #runtime::refill(#site).await;
+                #fuel = #runtime::refill(#fuel, #site).await;
                 #restore
                 continue;
             }
@@ -98,7 +98,7 @@ pub(crate) fn check_at_call(place: &Place<'_>) -> TokenStream {
     let (fuel, site) = (name::fuel(), place.site());
     quote_spanned! {place.span()=>
         if #fuel <= 0 {
-            #fuel = #runtime::refill(#site).await;
+            #fuel = #runtime::refill(#fuel, #site).await;
         }
         #fuel -= 1;
     }

@@ -271,7 +271,7 @@ impl Moves<'_> {
         if is_mut && !is_reference && !variable.is_mut {
             return None;
         }
-        match (variable.sequence, is_reference) {
+        let passing = match (variable.sequence, is_reference) {
             (Sequence::Vector, false) if is_slice => Some(Passing::Slice { is_mut }),
             (Sequence::Vector, false) if knows(&VECTOR) => Some(Passing::Reference { is_mut }),
             (Sequence::Array, false) if is_slice => Some(Passing::Reference { is_mut }),
@@ -279,7 +279,13 @@ impl Moves<'_> {
             (Sequence::Vector, true) if knows(&VECTOR) => Some(Passing::Slice { is_mut }),
             (Sequence::Slice | Sequence::Array, true) if is_slice => Some(Passing::Slice { is_mut }),
             _ => None,
-        }
+        };
+        // `*v` must mean the same there.
+        let is_same = match passing {
+            Some(Passing::Slice { .. }) => !is_reference || variable.sequence != Sequence::Vector,
+            _ => false,
+        };
+        passing.filter(|_| is_same || !variable.uses.dereferenced)
     }
 
     /// The length of a vector that has had it from the beginning. That the compiler knows from where the vector was made,

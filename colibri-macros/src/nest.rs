@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proc_macro2::Ident;
 use syn::visit::{self, Visit};
 use syn::{
-    Block, Expr, ExprAsync, ExprAwait, ExprBreak, ExprCall, ExprClosure, ExprContinue, ExprForLoop, ExprLoop,
+    Attribute, Block, Expr, ExprAsync, ExprAwait, ExprBreak, ExprCall, ExprClosure, ExprContinue, ExprForLoop, ExprLoop,
     ExprMethodCall, ExprReturn, ExprTry, ExprWhile, Item, Lifetime, Macro, Pat, Stmt,
 };
 
@@ -210,6 +210,11 @@ impl<'ast> Visit<'ast> for Walk<'_> {
             }
             node => visit::visit_expr(self, node),
         }
+    }
+
+    // What is wrong with it, or what it skips, is said where the loop stays.
+    fn visit_attribute(&mut self, node: &'ast Attribute) {
+        self.can_move &= !is_cooperative(node);
     }
 
     fn visit_expr_await(&mut self, _: &'ast ExprAwait) {

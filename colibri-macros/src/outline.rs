@@ -105,7 +105,7 @@ impl<'a> Nest<'a> {
                 }
                 if #fuel <= 0 {
                     let #saved = (#(#locals,)* #entry,);
-                    #fuel = #runtime::refill(#site).await;
+                    #fuel = #runtime::refill(#fuel, #site).await;
                     (#(#locals,)* #entry,) = #saved;
                 }
             }

@@ -436,6 +436,16 @@ impl VisitMut for Rewrite<'_> {
                     self.rewrite_self_call(node);
                 }
             }
+            Expr::Break(inner) => {
+                visit_mut::visit_expr_break_mut(self, inner);
+                if let Some(value) = &mut inner.expr
+                    && matches!(**value, Expr::Verbatim(_))
+                {
+                    // What a loop became may begin with a label, which would look like the label of the `break`.
+                    let written = std::mem::replace(&mut **value, Expr::PLACEHOLDER);
+                    **value = parenthesize_at(written, Span::mixed_site());
+                }
+            }
             Expr::Return(inner) => {
                 visit_mut::visit_expr_return_mut(self, inner);
                 if self.context == Context::Body && self.has_fuel {

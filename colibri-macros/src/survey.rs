@@ -175,7 +175,8 @@ impl Survey {
     fn function(&mut self, signature: &Signature, body: &Block) {
         let scope = self.bindings.open();
         for input in &signature.inputs {
-            if let FnArg::Receiver(_) = input {
+            if let FnArg::Receiver(receiver) = input {
+                *self.receiver = Ident::new("self", receiver.self_token.span);
                 // Never assigned, so never saved.
                 self.bindings.declare(&self.receiver, false, Class::Unknown, Declared::Elsewhere);
             }
@@ -489,7 +490,7 @@ impl Survey {
             }
             Expr::Field(node) => self.place(&node.base, used),
             Expr::Unary(node) => match node.op {
-                syn::UnOp::Deref(_) => self.place(&node.expr, used),
+                syn::UnOp::Deref(_) => self.dereference(&node.expr, used),
                 _ => self.operand(&node.expr, Use::Calculated),
             },
             Expr::Reference(node) => {
@@ -616,9 +617,18 @@ impl Survey {
                 self.operand(&node.index, Use::Calculated);
             }
             Expr::Field(node) => self.place(&node.base, used),
-            Expr::Unary(node) if matches!(node.op, syn::UnOp::Deref(_)) => self.place(&node.expr, used),
+            Expr::Unary(node) if matches!(node.op, syn::UnOp::Deref(_)) => self.dereference(&node.expr, used),
             base => self.operand(base, used),
         }
+    }
+
+    fn dereference(&mut self, base: &Expr, used: Use) {
+        if let Expr::Path(path) = strip(base)
+            && let Some(binding) = path.path.get_ident().and_then(|ident| self.bindings.find(ident))
+        {
+            self.bindings.variables[binding].uses.dereferenced = true;
+        }
+        self.place(base, used);
     }
 
     fn binary(&mut self, node: &syn::ExprBinary) {
