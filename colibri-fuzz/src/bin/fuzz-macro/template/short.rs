@@ -47,8 +47,8 @@ pub mod __private {
         if GRANT.get().is_some() { FUEL.set(fuel) } else { colibri_core::__private::put(fuel) }
     }
 
-    pub fn refill(site: &'static Site) -> Refill {
-        Refill { real: colibri_core::__private::refill(site), gave_way: false }
+    pub fn refill(fuel: i64, site: &'static Site) -> Refill {
+        Refill { real: colibri_core::__private::refill(fuel, site), gave_way: false }
     }
 
     pub struct Refill {
