@@ -96,6 +96,7 @@ pub trait Branch<R> {
     fn branch(self) -> ControlFlow<R, Self::Value>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T, U> Branch<Option<U>> for Option<T> {
     type Value = T;
 
@@ -108,6 +109,7 @@ impl<T, U> Branch<Option<U>> for Option<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T, E, U, F: From<E>> Branch<Result<U, F>> for Result<T, E> {
     type Value = T;
 
@@ -120,6 +122,7 @@ impl<T, E, U, F: From<E>> Branch<Result<U, F>> for Result<T, E> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<B, C, D> Branch<ControlFlow<B, D>> for ControlFlow<B, C> {
     type Value = C;
 
@@ -132,6 +135,7 @@ impl<B, C, D> Branch<ControlFlow<B, D>> for ControlFlow<B, C> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T, E, U, F: From<E>> Branch<Result<U, F>> for Poll<Result<T, E>> {
     type Value = Poll<T>;
 
@@ -145,6 +149,7 @@ impl<T, E, U, F: From<E>> Branch<Result<U, F>> for Poll<Result<T, E>> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T, E, U, F: From<E>> Branch<Poll<Result<U, F>>> for Result<T, E> {
     type Value = T;
 

@@ -20,7 +20,7 @@ pub fn fetch(
                 let mut out = Vec::new();
                 loop {
                     if fuel <= 0 {
-                        fuel = refill(const { &Site::new("fetch", core::file!(), 0u32) }).await;
+                        fuel = refill(fuel, const { &Site::new("fetch", core::file!(), 0u32) }).await;
                         continue;
                     }
                     if out.len() < self.limit {

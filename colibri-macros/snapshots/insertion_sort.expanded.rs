@@ -157,9 +157,11 @@ fn insertion_sort(v: &mut [u32]) -> impl core::future::Future<Output = ()> {
                                 }
                                 if fuel <= 0 {
                                     let saved = (v, entry);
-                                    fuel =
-                                        refill(const { &Site::new("insertion_sort", core::file!(), 0u32) })
-                                            .await;
+                                    fuel = refill(
+                                        fuel,
+                                        const { &Site::new("insertion_sort", core::file!(), 0u32) },
+                                    )
+                                    .await;
                                     (v, entry) = saved;
                                 }
                             }

@@ -15,7 +15,7 @@ fn quicksort(v: &mut [u32]) -> impl core::future::Future<Output = ()> {
                 (match alloc::boxed::Box::pin(quicksort(&mut v[..middle])) {
                     future => {
                         if fuel <= 0 {
-                            fuel = refill(const { &Site::new("quicksort", core::file!(), 0u32) }).await;
+                            fuel = refill(fuel, const { &Site::new("quicksort", core::file!(), 0u32) }).await;
                         }
                         fuel -= 1;
                         put(fuel);
@@ -30,7 +30,7 @@ fn quicksort(v: &mut [u32]) -> impl core::future::Future<Output = ()> {
                 (match alloc::boxed::Box::pin(quicksort(&mut v[middle + 1..])) {
                     future => {
                         if fuel <= 0 {
-                            fuel = refill(const { &Site::new("quicksort", core::file!(), 0u32) }).await;
+                            fuel = refill(fuel, const { &Site::new("quicksort", core::file!(), 0u32) }).await;
                         }
                         fuel -= 1;
                         put(fuel);

@@ -56,7 +56,7 @@ fn scan(
                                                                     core::option::Option::None => break,
                                                                     core::option::Option::Some(line) => {
                                                                         fuel -= 1;
-                                                                        match core :: iter :: IntoIterator :: into_iter (line . split (',')) { mut iterator_2 => { let charge = upper (& iterator_2) ; if charge > arrears { entry = Entry :: At1 ((iterator_1 , iterator_2 ,)) ; break 'nest Exit :: Left (entry) ; } fuel -= charge ; for part in & mut iterator_2 { if part . is_empty () { continue 'lines ; } total += (match branch :: < Result < usize , std :: num :: ParseIntError > , _ > (part . parse :: < usize > ()) { core :: ops :: ControlFlow :: Continue (value) => value , core :: ops :: ControlFlow :: Break (value) => break 'nest Exit :: Return (value) , }) ; if total > limit { break 'lines ; } if part == "end" { break 'nest Exit :: Return ({ let value : Result < usize , std :: num :: ParseIntError > = Ok (total) ; value }) ; } } fuel += upper (& iterator_2) ; } }
+                                                                        match core :: iter :: IntoIterator :: into_iter (line . split (',')) { mut iterator_2 => { let charge = upper (& iterator_2) ; if charge > arrears { entry = Entry :: At1 ((line , iterator_1 , iterator_2 ,)) ; break 'nest Exit :: Left (entry) ; } fuel -= charge ; for part in & mut iterator_2 { if part . is_empty () { continue 'lines ; } total += (match branch :: < Result < usize , std :: num :: ParseIntError > , _ > (part . parse :: < usize > ()) { core :: ops :: ControlFlow :: Continue (value) => value , core :: ops :: ControlFlow :: Break (value) => break 'nest Exit :: Return (value) , }) ; if total > limit { break 'lines ; } if part == "end" { break 'nest Exit :: Return ({ let value : Result < usize , std :: num :: ParseIntError > = Ok (total) ; value }) ; } } fuel += upper (& iterator_2) ; } }
                                                                     }
                                                                 }
                                                             }
@@ -69,7 +69,11 @@ fn scan(
                                                             unused_labels,
                                                             unreachable_code
                                                         )]
-                                                        Entry::At1((mut iterator_1, mut iterator_2)) => {
+                                                        Entry::At1((
+                                                            mut line,
+                                                            mut iterator_1,
+                                                            mut iterator_2,
+                                                        )) => {
                                                             'iteration_0: {
                                                                 loop {
                                                                     if fuel <= 0
@@ -85,7 +89,7 @@ fn scan(
                                                                         )
                                                                     {
                                                                         entry = Entry::At1((
-                                                                            iterator_1, iterator_2,
+                                                                            line, iterator_1, iterator_2,
                                                                         ));
                                                                         break 'nest Exit::Left(entry);
                                                                     }
@@ -132,7 +136,8 @@ fn scan(
                                 }
                                 if fuel <= 0 {
                                     let saved = (limit, total, entry);
-                                    fuel = refill(const { &Site::new("scan", core::file!(), 0u32) }).await;
+                                    fuel =
+                                        refill(fuel, const { &Site::new("scan", core::file!(), 0u32) }).await;
                                     (limit, total, entry) = saved;
                                 }
                             }

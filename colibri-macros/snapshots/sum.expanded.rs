@@ -73,7 +73,8 @@ fn sum(data: &[u64]) -> impl core::future::Future<Output = u64> {
                                 }
                                 if fuel <= 0 {
                                     let saved = (sum, entry);
-                                    fuel = refill(const { &Site::new("sum", core::file!(), 0u32) }).await;
+                                    fuel =
+                                        refill(fuel, const { &Site::new("sum", core::file!(), 0u32) }).await;
                                     (sum, entry) = saved;
                                 }
                             }

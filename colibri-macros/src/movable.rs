@@ -4,14 +4,16 @@
 //! Where syntax does not prove that a variable can, the nest stays where it is: that costs speed only.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::{Block, Expr, Signature};
 
 use crate::binding::{Binding, Class, Declared, Sequence, Variable};
 use crate::name;
 use crate::nest::Structure;
+use crate::rest;
 use crate::survey::{Check, Contents, Inside, Survey};
 
 /// The most parameters of one nest, of which fuel and entry are two.
@@ -57,17 +59,23 @@ impl Outline {
     /// Plans the move of a nest, if its variables allow it.
     pub(crate) fn of(
         structure: Structure,
+        root_node: &Expr,
         survey: &mut Survey,
         signature: &Signature,
         body: &Block,
     ) -> Option<Outline> {
         let root = structure.loops[0].number;
         let contents = survey.contents_of(root, signature, body);
-        let checks: Vec<Check> =
+        let checks: Vec<Rc<Check>> =
             structure.loops.iter().map(|node| survey.check_of(node.number, signature, body)).collect();
         let items: Vec<_> = structure.loops.iter().map(|node| survey.sources_of_items(node.number)).collect();
-        let outline = Moves { variables: &survey.bindings.variables, contents: &contents, checks: &checks };
-        outline.plan(structure, &items)
+        let moves = Moves {
+            variables: &survey.bindings.variables,
+            contents: &contents,
+            checks: &checks,
+            mentions: Mentions::of(root_node, &structure),
+        };
+        moves.plan(structure, &items)
     }
 }
 
@@ -75,7 +83,8 @@ struct Moves<'a> {
     variables: &'a [Variable],
     contents: &'a Contents,
     /// By loop of the nest.
-    checks: &'a [Check],
+    checks: &'a [Rc<Check>],
+    mentions: Mentions,
 }
 
 impl Moves<'_> {
@@ -123,11 +132,16 @@ impl Moves<'_> {
             return None;
         }
         let mut payloads = Vec::new();
+        let mut carried: Vec<BTreeSet<Binding>> = Vec::new();
         for index in 0..structure.loops.len() {
             let mut payload = Vec::new();
-            if index > 0 {
-                payload = self.payload(&self.checks[index], &changed)?;
+            let mut bindings = BTreeSet::new();
+            if let Some(parent) = structure.loops[index].parent {
+                // Who is entered here may be stopped at the loops around.
+                bindings = self.payload(index, &structure, &changed, &carried[parent])?;
+                payload.extend(bindings.iter().map(|binding| self.variables[*binding].ident.clone()));
             }
+            carried.push(bindings);
             for outer in structure.chain(index) {
                 if structure.loops[outer].is_for {
                     payload.push(name::iterator_of(structure.loops[outer].number));
@@ -315,19 +329,35 @@ impl Moves<'_> {
         if is_kept && is_known { variable.length.clone() } else { None }
     }
 
-    /// What a stop at an inner loop carries, if it can.
-    fn payload(&self, check: &Check, changed: &BTreeSet<Binding>) -> Option<Vec<Ident>> {
+    /// What a stop at an inner loop carries, if it can; `around` is what one at the loop around it carries.
+    fn payload(
+        &self,
+        index: usize,
+        structure: &Structure,
+        changed: &BTreeSet<Binding>,
+        around: &BTreeSet<Binding>,
+    ) -> Option<BTreeSet<Binding>> {
+        let check = &self.checks[index];
         if check.in_operand {
             return None;
         }
-        let mut payload = Vec::new();
+        let mut payload = BTreeSet::new();
         for binding in check.visible.union(&check.shadowed) {
             if self.contents.outer.contains(binding) {
                 continue;
             }
             let variable = &self.variables[*binding];
             let is_alive = check.alive.contains(binding);
-            if !self.is_carried(variable, is_alive)? {
+            let mut is_carried = self.is_carried(variable, is_alive)?;
+            if !is_carried && (around.contains(binding) || self.is_mentioned(*binding, index, structure)) {
+                // On no way that control can take, or to be assigned first: the name must be there.
+                let is_copied = matches!(variable.class, Class::Scalar | Class::Shared);
+                if !is_copied || self.is_carried(variable, true) != Some(true) {
+                    return None;
+                }
+                is_carried = true;
+            }
+            if !is_carried {
                 continue;
             }
             if check.shadowed.contains(binding) || variable.declared == Declared::Late && !is_alive {
@@ -338,9 +368,19 @@ impl Moves<'_> {
             {
                 return None;
             }
-            payload.push(variable.ident.clone());
+            payload.insert(*binding);
         }
         (payload.len() <= LARGEST_PAYLOAD).then_some(payload)
+    }
+
+    /// Whether the code for an entry at that loop names the variable, outside of what declares it anew.
+    fn is_mentioned(&self, binding: Binding, index: usize, structure: &Structure) -> bool {
+        let name = self.variables[binding].ident.to_string();
+        structure.chain(index).iter().rev().any(|outer| {
+            let sees_it = self.checks[*outer].visible.contains(&binding);
+            (*outer != 0 && sees_it && self.mentions.inside[*outer].contains(&name))
+                || self.mentions.after[*outer].contains(&name)
+        })
     }
 
     /// Whether a local of the nest must be carried out where it is stopped; `None` if it cannot.
@@ -373,6 +413,57 @@ impl Moves<'_> {
             let is_held = of.uses.borrowed || of.uses.captured || of.uses.lent || of.uses.matched;
             is_local && !matches!(of.class, Class::Shared) && is_held
         })
+    }
+}
+
+/// The words in the parts of a nest, by loop.
+#[derive(Default)]
+struct Mentions {
+    inside: Vec<BTreeSet<String>>,
+    /// What follows the loop in the iteration around it.
+    after: Vec<BTreeSet<String>>,
+}
+
+impl Mentions {
+    fn of(root: &Expr, structure: &Structure) -> Mentions {
+        let mut mentions = Mentions::default();
+        for inner in &structure.loops {
+            let mut inside = BTreeSet::new();
+            let node = rest::find(root, inner.number);
+            words(node.to_token_stream(), &mut inside);
+            mentions.inside.push(inside);
+            let around = inner.parent.and_then(|parent| rest::find(root, structure.loops[parent].number));
+            let after = around.map(|around| match &around {
+                Expr::ForLoop(node) => rest::after(&node.body, inner.number),
+                Expr::While(node) => rest::after(&node.body, inner.number),
+                Expr::Loop(node) => rest::after(&node.body, inner.number),
+                _ => Vec::new(),
+            });
+            let mut found = BTreeSet::new();
+            for statement in after.into_iter().flatten() {
+                words(statement.to_token_stream(), &mut found);
+            }
+            mentions.after.push(found);
+        }
+        mentions
+    }
+}
+
+/// The identifiers among tokens, and what could be some in literals.
+fn words(tokens: TokenStream, found: &mut BTreeSet<String>) {
+    for token in tokens {
+        match token {
+            TokenTree::Ident(ident) => {
+                found.insert(ident.to_string());
+            }
+            TokenTree::Group(group) => words(group.stream(), found),
+            TokenTree::Literal(literal) => {
+                let text = literal.to_string();
+                let names = text.split(|character: char| !(character.is_alphanumeric() || character == '_'));
+                found.extend(names.map(str::to_owned));
+            }
+            TokenTree::Punct(_) => {}
+        }
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use proc_macro2::Ident;
 use syn::visit::{self, Visit};
 use syn::{
-    Attribute, Block, Expr, ExprAsync, ExprAwait, ExprBreak, ExprCall, ExprClosure, ExprContinue, ExprForLoop, ExprLoop,
-    ExprMethodCall, ExprReturn, ExprTry, ExprWhile, Item, Lifetime, Macro, Pat, Stmt,
+    Attribute, Block, Expr, ExprAsync, ExprAwait, ExprBreak, ExprCall, ExprClosure, ExprContinue,
+    ExprForLoop, ExprLoop, ExprMethodCall, ExprReturn, ExprTry, ExprWhile, Item, Lifetime, Macro, Pat, Stmt,
 };
 
 use crate::function::is_cooperative;

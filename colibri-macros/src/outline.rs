@@ -115,7 +115,8 @@ impl<'a> Nest<'a> {
                 let over = looping::over_items(node, &quote_spanned!(span=> { #looping }), self.place);
                 quote_spanned!(span=> { #over; })
             }
-            _ => quote_spanned!(span=> { #looping }),
+            Expr::Loop(_) => quote_spanned!(span=> { #looping }),
+            _ => quote_spanned!(span=> { #looping; }),
         }
     }
 
@@ -355,7 +356,7 @@ impl<'a> Nest<'a> {
         } else {
             self.at_head(index, true, node)
         };
-        let items = items(expr, self.place);
+        let items = items(&self.expression(expr), self.place);
         quote_spanned! {span=>
             match #items {
                 mut #iterator => { #looping }
@@ -624,6 +625,7 @@ impl VisitMut for Inside<'_> {
             Expr::Try(inner) => {
                 visit_mut::visit_expr_try_mut(self, inner);
                 let span = Span::mixed_site().located_at(inner.question_token.span);
+                let runtime = nest.place.runtime.at(span);
                 let (operand, value, output) = (&inner.expr, name::value(), &nest.output.annotation);
                 let tokens = quote_spanned! {span=>
                     match #runtime::branch::<#output, _>(#operand) {

@@ -156,7 +156,7 @@ impl Nests<'_> {
         if structure.returns && !self.can_return {
             return None;
         }
-        Outline::of(structure, self.survey, self.signature, self.body)
+        Outline::of(structure, node, self.survey, self.signature, self.body)
     }
 }
 

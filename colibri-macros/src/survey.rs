@@ -5,6 +5,7 @@
 //! certainly initialised and not moved, or the plain function would not compile: no types are needed to know that.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::parse::ParseStream;
@@ -115,6 +116,13 @@ pub(crate) struct Survey {
     iterators: Vec<usize>,
     /// From what the items of each `for` may borrow.
     items: BTreeMap<usize, BTreeSet<Binding>>,
+    /// The statements around the walk, and around each loop: a way there that leaves out what stands before.
+    statements: Vec<*const Stmt>,
+    around: BTreeMap<usize, Vec<*const Stmt>>,
+    /// Whether the loop whose contents are looked at has been passed.
+    is_after_contents: bool,
+    /// What was found before, by loop.
+    checks: BTreeMap<usize, Rc<Check>>,
     /// The loops with a check, by number.
     pub(crate) loops: BTreeSet<usize>,
     /// The `for` loops over a variable that is a reference, whose iterator is small whatever is behind it.
@@ -142,6 +150,10 @@ impl Survey {
             closures: 0,
             iterators: Vec::new(),
             items: BTreeMap::new(),
+            statements: Vec::new(),
+            around: BTreeMap::new(),
+            is_after_contents: false,
+            checks: BTreeMap::new(),
             loops: BTreeSet::new(),
             over_references: BTreeSet::new(),
         };
@@ -151,19 +163,26 @@ impl Survey {
     }
 
     /// Finds what is alive at the check of the loop with that number.
-    pub(crate) fn check_of(&mut self, number: usize, signature: &Signature, body: &Block) -> Check {
+    pub(crate) fn check_of(&mut self, number: usize, signature: &Signature, body: &Block) -> Rc<Check> {
+        if let Some(check) = self.checks.get(&number) {
+            return Rc::clone(check);
+        }
         self.target = Some(number);
         self.was_reached = false;
         self.open.clear();
         self.function(signature, body);
         self.target = None;
-        std::mem::take(&mut self.check)
+        let check = Rc::new(std::mem::take(&mut self.check));
+        self.checks.insert(number, Rc::clone(&check));
+        check
     }
 
     /// Finds how variables are used in the loop with that number.
     pub(crate) fn contents_of(&mut self, number: usize, signature: &Signature, body: &Block) -> Contents {
         self.contents = Some(Contents { number, ..Contents::default() });
+        self.is_after_contents = false;
         self.function(signature, body);
+        self.is_after_contents = false;
         self.contents.take().unwrap_or_default()
     }
 
@@ -341,8 +360,23 @@ impl Survey {
                     this.item(item);
                 }
             }
-            let last_end = block.stmts.iter().rposition(divergence::ends);
+            let last_end = match this.contents {
+                Some(_) => block.stmts.iter().rposition(divergence::ends),
+                None => None,
+            };
             for (index, statement) in block.stmts.iter().enumerate() {
+                if this.is_before_target(statement) {
+                    if let Stmt::Local(local) = statement {
+                        this.pattern(&local.pat, Class::Unknown, Declared::Elsewhere);
+                    }
+                    continue;
+                }
+                if this.is_after_contents {
+                    break;
+                }
+                if this.notes_uses {
+                    this.statements.push(std::ptr::from_ref(statement));
+                }
                 let ends = usize::from(last_end.is_some_and(|last| index <= last));
                 this.ends += ends;
                 match statement {
@@ -352,8 +386,22 @@ impl Survey {
                     Stmt::Macro(statement) => this.call_of_macro(&statement.mac),
                 }
                 this.ends -= ends;
+                if this.notes_uses {
+                    this.statements.pop();
+                }
             }
         });
+    }
+
+    /// Whether the walk is on its way to a loop that is not in this statement.
+    fn is_before_target(&self, statement: &Stmt) -> bool {
+        let number = match (&self.contents, self.target) {
+            (Some(contents), _) if self.depth_inside == 0 && !self.is_after_contents => contents.number,
+            (None, Some(target)) if !self.was_reached => target,
+            _ => return false,
+        };
+        let around = self.around.get(&number);
+        !around.is_some_and(|around| around.contains(&std::ptr::from_ref(statement)))
     }
 
     /// An item hides variables of its name.
@@ -760,10 +808,15 @@ impl Survey {
             }
         }
         self.leave();
-        self.depth_inside -= inside;
+        self.depart(inside);
         if number.is_some() {
             self.iterators.pop();
         }
+    }
+
+    fn depart(&mut self, inside: usize) {
+        self.depth_inside -= inside;
+        self.is_after_contents |= inside > 0 && self.depth_inside == 0;
     }
 
     /// Enters a loop: 1 if it, or one around it, is the one whose contents are looked at.
@@ -823,7 +876,7 @@ impl Survey {
             }
         }
         self.leave();
-        self.depth_inside -= inside;
+        self.depart(inside);
     }
 
     /// At the check of a loop. If it is the one that is looked at, all paths start here.
@@ -833,6 +886,9 @@ impl Survey {
             return;
         }
         self.loops.insert(number);
+        if self.notes_uses {
+            self.around.entry(number).or_insert_with(|| self.statements.clone());
+        }
         if self.target == Some(number) && !self.was_reached {
             self.was_reached = true;
             self.check.visible = self.bindings.visible();
