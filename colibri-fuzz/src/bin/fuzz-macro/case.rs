@@ -52,7 +52,9 @@ impl Case {
 
     /// The cooperative twin, on another runtime if it is given.
     pub(crate) fn cooperative(&self, runtime: Option<&str>) -> String {
-        let text = self.text.replace("soft_tick();", "").replace("constant_tick();", "");
+        let text = ["soft_tick();", "constant_tick();", "condition_tick();"]
+            .iter()
+            .fold(self.text.clone(), |text, tick| text.replace(tick, ""));
         match runtime.or(self.is_short.then_some("crate::short")) {
             None => text,
             Some(path) => text

@@ -90,7 +90,8 @@ impl Generator {
     fn move_in_loop(&mut self) -> String {
         self.forms.note("move in loop");
         let (own, turn) = (self.unique("own"), self.unique("turn"));
-        let (loud, end, tick) = (self.loud(1), self.small(3), self.tick(Tick::Hard));
+        let (loud, end, tick) =
+            (self.loud(1), self.without_blocks(|this| this.small(3)), self.tick(Tick::Hard));
         let condition = self.without_blocks(|this| this.boolean(1));
         let inner = self.small_loop(&turn);
         let exit = if self.is_in_closure() || self.returns != Kind::Unit { "break" } else { "return" };

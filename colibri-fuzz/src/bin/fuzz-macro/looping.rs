@@ -22,8 +22,8 @@ impl Generator {
         match tick {
             Tick::Hard if has_no_checks => "guard();\n",
             _ if has_no_checks => "",
-            Tick::Hard if self.is_in_condition => "constant_tick();\nguard();\n",
-            _ if self.is_in_condition => "constant_tick();\n",
+            Tick::Hard if self.is_in_condition => "condition_tick();\nguard();\n",
+            _ if self.is_in_condition => "condition_tick();\n",
             Tick::Hard => "tick();\n",
             Tick::Soft => "soft_tick();\n",
             Tick::Constant => "constant_tick();\n",
