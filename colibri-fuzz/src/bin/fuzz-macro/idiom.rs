@@ -43,8 +43,8 @@ impl Generator {
     fn late_init(&mut self) -> String {
         self.forms.note("late init");
         let (name, condition) = (self.unique("late"), self.boolean(2));
-        let (yes, no) = (self.i32(2), self.i32(1));
         let between = self.scoped(|this| this.statements(0, 1));
+        let (yes, no) = (self.i32(2), self.i32(1));
         self.scopes.declare(&name, Kind::I32, false);
         format!(
             "let {name}: i32;\nif {condition} {{ {{\n{between}}}\n{name} = {yes}; }} else {{ {name} = {no}; }}\n"

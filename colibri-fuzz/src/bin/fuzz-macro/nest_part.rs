@@ -124,11 +124,12 @@ impl Generator {
         } else {
             &[Kind::I32, Kind::Loud, Kind::Text, Kind::Big]
         });
+        // Written first, since it may move what the value would use.
+        let between = self.scoped(|this| this.statements(0, 1));
         let (yes, no) = (
             self.without_blocks(|this| this.expression(kind, 1)),
             self.without_blocks(|this| this.expression(kind, 0)),
         );
-        let between = self.scoped(|this| this.statements(0, 1));
         self.scopes.declare(&name, kind, false);
         let ty = kind.name();
         format!(

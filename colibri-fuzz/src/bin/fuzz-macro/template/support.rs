@@ -15,7 +15,10 @@ use colibri_core::{Budget, with_budget};
 use crate::short::{self, Grant};
 
 /// Iterations that unbounded loops and recursion have, all together: after that they panic, in both twins alike.
-const PATIENCE: u64 = 1_500;
+const PATIENCE: u64 = 600;
+/// Iterations of the plain twin beyond which an input is left out: the cooperative one would give way as often, under each
+/// budget.
+const MOST_ITERATIONS: u64 = 10_000;
 /// Polls after which a function is said never to end.
 const MOST_POLLS: u64 = 300_000;
 /// Events that are kept of a run; the rest is only counted.
@@ -346,6 +349,9 @@ fn judge(case: &Case, inputs: u64) -> Result<(u64, u64), (&'static str, String)>
         let expected = watch(|| (case.plain)(input));
         let counted = COUNTED.get();
         runs += 1;
+        if counted.iterations + counted.constant > MOST_ITERATIONS {
+            continue;
+        }
         let mut checks = 0;
         let modes = CHECKS.map(Mode::Checks).into_iter().chain([Mode::Unlimited, Mode::Foreign, Mode::Time]);
         let grants = GRANTS.iter().copied().filter(|_| case.is_short).map(Mode::Short);
