@@ -12,24 +12,24 @@ pub(crate) fn generate(seed: u64, number: u64, has_chains: bool) -> (String, For
     let mut text = String::new();
     let mut helpers = Vec::new();
     let mut ready_made = vec![largest(), diagonal(), sort()];
-    while generator.random.chance(35) && !ready_made.is_empty() {
+    while generator.random.chance(20) && !ready_made.is_empty() {
         let at = generator.random.below(ready_made.len());
         let (written, callee) = ready_made.swap_remove(at);
         text.push_str(written);
         helpers.push(callee);
     }
-    while generator.random.chance(35) {
+    while generator.random.chance(25) {
         if let Some((written, callee)) = generator.kernel_function(&helpers) {
             text.push_str(&written);
             helpers.push(callee);
         }
     }
-    for number in 0..generator.random.below(3) {
+    for number in 0..generator.random.below(4) / 2 {
         let (written, callee) = generator.helper(&format!("helper{number}"));
         text.push_str(&written);
         helpers.push(callee);
     }
-    let counter = generator.random.chance(20).then(|| generator.counter());
+    let counter = generator.random.chance(12).then(|| generator.counter());
     if let Some((written, callees)) = &counter {
         text.push_str(written);
         helpers.extend(callees.iter().cloned());
@@ -84,7 +84,7 @@ impl Generator {
         if is_async {
             self.forms.note("async fn");
         }
-        let left = self.random.between(3, 18) as i32;
+        let left = self.random.between(2, 10) as i32;
         let own = is_recursive.then(|| Callee {
             name: "entry".to_owned(),
             arguments: kinds.clone(),
@@ -112,7 +112,7 @@ impl Generator {
             [Kind::I32, Kind::USIZE, Kind::Slice, Kind::IntsMut, Kind::IntMut, Kind::Loud, Kind::MaybeInt];
         let kinds = (0..self.random.below(3)).map(|_| *self.random.pick(&KINDS)).collect::<Vec<_>>();
         self.returns = *self.random.pick(&[Kind::I32, Kind::Unit, Kind::MaybeInt, Kind::ResultInt]);
-        let left = self.random.between(2, 6) as i32;
+        let left = self.random.between(1, 4) as i32;
         let (arguments, body) = self.function(&kinds, None, left, "", "");
         let output =
             if self.returns == Kind::Unit { String::new() } else { format!(" -> {}", self.returns.name()) };
@@ -145,7 +145,7 @@ impl Generator {
         let body = self.scoped(|this| {
             let most = this.left.max(1) as usize;
             let mut statements = this.statements(most / 2, most);
-            if this.random.chance(60) {
+            if this.random.chance(50) {
                 statements.push_str(&this.nest());
             }
             // What comes at the end takes the counter itself.
@@ -224,7 +224,7 @@ impl Generator {
             self.scopes.open();
             self.scopes.declare("self.total", Kind::I32, form != "&self");
             self.scopes.declare("self.log", Kind::Ints, form != "&self");
-            let left = self.random.between(2, 6) as i32;
+            let left = self.random.between(1, 4) as i32;
             let (arguments, body) = self.function(&[Kind::I32], own, left, "", "");
             self.scopes.close();
             let form = if is_last {

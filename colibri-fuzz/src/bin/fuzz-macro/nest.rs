@@ -72,7 +72,7 @@ impl Generator {
         self.is_tight = nest != Nest::Wild && self.random.chance(70);
         let late = self.late_types();
         text.push_str(&late.0);
-        let before = std::mem::replace(&mut self.left, self.random.between(8, 20) as i32);
+        let before = std::mem::replace(&mut self.left, self.random.between(5, 14) as i32);
         self.nest = Some(nest);
         self.around = self.scopes.depth.0;
         let blocks = std::mem::replace(&mut self.has_blocks, !self.is_tight);

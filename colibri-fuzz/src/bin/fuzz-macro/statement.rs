@@ -49,7 +49,7 @@ impl Generator {
     pub(crate) fn statement(&mut self) -> String {
         let exits = if self.is_in_loop() { 9 } else { 3 };
         let loops = if self.scopes.depth.0 < 4 && self.left > 2 { 17 } else { 0 };
-        let nests = if self.nest.is_none() && self.scopes.depth.0 < 2 { 6 } else { 0 };
+        let nests = if self.nest.is_none() && self.scopes.depth.0 < 2 { 4 } else { 0 };
         let choices: [(usize, Writer); 15] = [
             (nests, Self::nest),
             (12, Self::declaration),
