@@ -6,7 +6,7 @@ use crate::step::{self, Step};
 
 /// The harness and the tests simulate a lot: without any optimisation they take minutes instead of seconds. One
 /// profile for both, so that nothing is built twice but for what checks and what runs.
-const OPTIMISED: (&str, &str) = ("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
+pub(crate) const OPTIMISED: (&str, &str) = ("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
 
 /// The cheapest first; the tests come last, so that theirs is the end of the output.
 pub(crate) const STEPS: [Step; 6] = [

@@ -62,7 +62,7 @@ impl Generator {
         let mut kinds =
             (0..self.random.between(1, 4)).map(|_| *self.random.pick(&Kind::ARGUMENTS)).collect::<Vec<_>>();
         let is_async = self.random.chance(6);
-        let is_recursive = !is_async && self.random.chance(25);
+        let is_recursive = !is_async && self.random.chance(35);
         if is_recursive {
             // Else its type would contain itself.
             kinds.retain(|&kind| kind != Kind::Items);
@@ -344,7 +344,7 @@ mod tests {
     #[test]
     fn every_form_is_generated() {
         let mut forms = Forms::default();
-        for number in 0..1500 {
+        for number in 0..3000 {
             forms.add(&generate(1, number, true).1);
         }
         assert_eq!(forms.missing(), Vec::<&str>::new());

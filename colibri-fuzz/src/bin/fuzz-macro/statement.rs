@@ -63,7 +63,7 @@ impl Generator {
             (4, Self::guard_value),
             (3, Self::block),
             (4, Self::match_statement),
-            (3, Self::closure),
+            (5, Self::closure),
             (5, Self::borrow),
             (3, Self::ending),
         ];
