@@ -5,9 +5,13 @@ use std::process::ExitCode;
 use crate::step::{self, Step};
 use crate::test;
 
-/// What comes after [`test::STEPS`]: the bench must run on real input, if only for a moment.
-const MORE: [Step; 1] =
-    [Step::new("bench", &["run", "--release", "--package", "colibri-bench", "--", "--quick"])];
+/// What comes after [`test::STEPS`]: the fuzzer of the attribute must find what it is there for, and the bench must run on
+/// real input, if only for a moment.
+const MORE: [Step; 2] = [
+    Step::new("canaries", &["run", "--package", "colibri-fuzz", "--bin", "fuzz-macro", "--", "--canaries"])
+        .with(&test::OPTIMISED),
+    Step::new("bench", &["run", "--release", "--package", "colibri-bench", "--", "--quick"]),
+];
 
 /// Runs them all.
 pub(crate) fn run() -> ExitCode {

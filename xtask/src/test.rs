@@ -6,7 +6,7 @@ use crate::step::{self, Step};
 
 /// The harness and the tests simulate a lot: without any optimisation they take minutes instead of seconds. One
 /// profile for both, so that nothing is built twice but for what checks and what runs.
-const OPTIMISED: [(&str, &str); 1] = [OPT_LEVEL];
+pub(crate) const OPTIMISED: [(&str, &str); 1] = [OPT_LEVEL];
 const OPT_LEVEL: (&str, &str) = ("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
 
 /// In a mode each task gives way at every check, or who is next among equals is drawn. Tests of just the order of turns leave
@@ -50,12 +50,17 @@ const NO_STD_TESTS: [&str; 8] = [
 ];
 
 /// The cheapest first; the tests come last, so that theirs is the end of the output.
-pub(crate) const STEPS: [Step; 10] = [
+pub(crate) const STEPS: [Step; 11] = [
     Step::new("format", &["fmt", "--all", "--check"]).needing("rustfmt"),
     Step::new("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]).needing("clippy"),
     Step::new("no_std lints", &NO_STD_LINTS).needing("clippy"),
     Step::new("docs", &["doc", "--workspace", "--no-deps"]).with(&[("RUSTDOCFLAGS", "-D warnings")]),
     Step::new("fairness", &["run", "--package", "colibri-fuzz", "--", "--no-keep"]).with(&OPTIMISED),
+    Step::new(
+        "macro",
+        &["run", "--package", "colibri-fuzz", "--bin", "fuzz-macro", "--", "--functions", "60", "--no-keep"],
+    )
+    .with(&OPTIMISED),
     Step::new("loom", &["xtask", "loom"]),
     Step::new("no_std", &NO_STD_TESTS).with(&OPTIMISED),
     Step::new("always yield", &IN_A_MODE).with(&[OPT_LEVEL, (MODE, "always-yield")]),

@@ -18,7 +18,9 @@ use crate::canary::{CANARIES, Canary};
 #[command(
     name = "fuzz-macro",
     version,
-    after_help = "Exit status: 0 all agree, 1 some differ, 2 wrong use, or the functions could not be compiled at all."
+    after_help = "\
+Exit status: 0 all agree, 1 some differ, 2 wrong use, or the functions could not be compiled at all.
+With --canary and --canaries: 0 found out, 1 missed."
 )]
 pub(crate) struct Arguments {
     /// The run's seed: the same seed makes the same functions
@@ -60,6 +62,12 @@ pub(crate) struct Arguments {
     /// Use a lowering that is wrong on purpose: it must be found (nothing is replayed, kept or made small)
     #[arg(long, value_name = "NAME", value_parser = canary, long_help = canaries())]
     pub(crate) canary: Option<Canary>,
+    /// Print what the compiler says of functions that do not compile even plain: faults of the generator
+    #[arg(long)]
+    pub(crate) show_invalid: bool,
+    /// Use every one of these wrong lowerings: each must be found within a few functions
+    #[arg(long, conflicts_with_all = ["canary", "functions", "time", "print"])]
+    pub(crate) canaries: bool,
     /// Only print this function
     #[arg(long, value_name = "K")]
     pub(crate) print: Option<u64>,

@@ -3,7 +3,8 @@
 use syn::spanned::Spanned as _;
 
 use crate::form::Forms;
-use crate::function::{generate, indented};
+use crate::function::generate;
+use crate::indent::indented;
 use crate::kind::Kind;
 
 /// A function, as it is written for the attribute, and where it comes from.
@@ -14,24 +15,29 @@ pub(crate) struct Case {
     /// The cooperative twin's text. The plain twin is the same without attributes and awaits.
     pub(crate) text: String,
     pub(crate) is_edition_2021: bool,
+    /// Runs on `template/short.rs`, and on the real runtime through it; else on the real one alone.
+    pub(crate) is_short: bool,
     /// What the generator says about it.
     pub(crate) forms: Forms,
 }
 
 /// Of this many cases one is compiled in edition 2021, where temporaries of a block's tail live longer.
 const EDITION_2021_EVERY: u64 = 5;
+/// Of this many cases one is on the real runtime alone.
+const REAL_EVERY: u64 = 4;
 
 impl Case {
     /// Case `number` of the run `seed`.
     pub(crate) fn generated(seed: u64, number: u64) -> Case {
         let is_edition_2021 = number % EDITION_2021_EVERY == EDITION_2021_EVERY - 1;
         let (text, forms) = generate(seed, number, !is_edition_2021);
-        Case { name: format!("s{seed}_n{number}"), text, is_edition_2021, forms }
+        let is_short = !number.is_multiple_of(REAL_EVERY);
+        Case { name: format!("s{seed}_n{number}"), text, is_edition_2021, is_short, forms }
     }
 
     /// The same case with another text.
     pub(crate) fn with_text(&self, name: String, text: String) -> Case {
-        Case { name, text, is_edition_2021: self.is_edition_2021, forms: Forms::default() }
+        Case { name, text, forms: Forms::default(), ..*self }
     }
 
     /// The plain twin. Its lines are those of the cooperative one.
@@ -46,8 +52,10 @@ impl Case {
 
     /// The cooperative twin, on another runtime if it is given.
     pub(crate) fn cooperative(&self, runtime: Option<&str>) -> String {
-        let text = self.text.replace("soft_tick();", "").replace("constant_tick();", "");
-        match runtime {
+        let text = ["soft_tick();", "constant_tick();", "condition_tick();"]
+            .iter()
+            .fold(self.text.clone(), |text, tick| text.replace(tick, ""));
+        match runtime.or(self.is_short.then_some("crate::short")) {
             None => text,
             Some(path) => text
                 .replace("#[cooperative]", &format!("#[cooperative(crate = {path})]"))

@@ -37,29 +37,38 @@ pub(crate) struct Compiled {
     pub(crate) others: Vec<String>,
 }
 
-/// Compiles these programs; once more if that ends without a word about any case, as when somebody ends rustc.
+/// Compiles these programs, all at once; one more time what ends without a word about any case, as when somebody ends
+/// rustc.
 pub(crate) fn compile(project: &Project, programs: &[&str]) -> Result<Compiled, String> {
-    compile_once(project, programs).or_else(|_| compile_once(project, programs))
+    let results = std::thread::scope(|scope| {
+        let one = |program| move || compile_one(project, program).or_else(|_| compile_one(project, program));
+        let threads = programs.iter().map(|&program| scope.spawn(one(program))).collect::<Vec<_>>();
+        threads.into_iter().map(|thread| thread.join()).collect::<Vec<_>>()
+    });
+    let mut all = Compiled { is_built: true, ..Compiled::default() };
+    for result in results {
+        let one = result.map_err(|_| "a thread that waits for rustc panicked".to_owned())??;
+        all.is_built &= one.is_built;
+        all.messages.extend(one.messages);
+        all.others.extend(one.others);
+    }
+    Ok(all)
 }
 
-fn compile_once(project: &Project, programs: &[&str]) -> Result<Compiled, String> {
-    let mut command = project.build(programs);
+fn compile_one(project: &Project, program: &str) -> Result<Compiled, String> {
+    let mut command = project.compiler(program);
     let output =
-        command.stdin(Stdio::null()).output().map_err(|error| format!("cargo does not start: {error}"))?;
+        command.stdin(Stdio::null()).output().map_err(|error| format!("rustc does not start: {error}"))?;
     let mut compiled = Compiled { is_built: output.status.success(), ..Compiled::default() };
-    for line in String::from_utf8_lossy(&output.stdout).lines() {
-        let Ok(value) = serde_json::from_str::<Value>(line) else { continue };
-        if value["reason"] == "compiler-message" {
-            note(&value["message"], &mut compiled);
+    let said = String::from_utf8_lossy(&output.stderr);
+    for line in said.lines() {
+        match serde_json::from_str::<Value>(line) {
+            Ok(message) => note(&message, &mut compiled),
+            Err(_) => compiled.others.push(line.to_owned()),
         }
     }
     if !compiled.is_built && compiled.messages.values().flatten().all(|message| !message.is_error) {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let said = said.trim();
-        return Err(format!(
-            "the generated programs cannot be built:\n{said}\n{}",
-            compiled.others.join("\n")
-        ));
+        return Err(format!("the generated programs cannot be built:\n{}", compiled.others.join("\n")));
     }
     Ok(compiled)
 }

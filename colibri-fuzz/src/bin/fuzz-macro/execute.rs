@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::project::Project;
 
 /// A case takes milliseconds; after this long it hangs.
-const LONGEST_CASE: Duration = Duration::from_secs(30);
+const LONGEST_CASE: Duration = Duration::from_secs(10);
 
 /// What came out for one case.
 #[derive(Clone, Debug)]

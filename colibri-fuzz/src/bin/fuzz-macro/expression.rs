@@ -22,6 +22,7 @@ impl Generator {
             Kind::Loud => self.loud(depth),
             Kind::MaybeLoud => self.maybe_loud(depth),
             Kind::Louds => self.louds(depth),
+            Kind::Big => self.big(depth),
             kind => self.rest(kind, depth),
         }
     }
@@ -214,6 +215,10 @@ impl Generator {
             Kind::Pair => {
                 let (left, right) = (self.i32(less), self.expression(Kind::Int(Int::U32), less));
                 format!("({left}, {right})")
+            }
+            Kind::Dot => {
+                let (x, y) = (self.i32(less), self.i32(less));
+                format!("Dot {{ x: {x}, y: {y} }}")
             }
             Kind::Array => {
                 let (first, second) = (self.i32(less), self.i32(less));

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Forms(BTreeMap<&'static str, u64>);
 
 /// All of them, in the order of the table. The generator's notes are checked against it.
-pub(crate) const FORMS: [&str; 100] = [
+pub(crate) const FORMS: [&str; 108] = [
     "for range",
     "for range inclusive",
     "for range rev",
@@ -55,6 +55,14 @@ pub(crate) const FORMS: [&str; 100] = [
     "depth 2",
     "depth 3",
     "depth 4",
+    "nest",
+    "nest loop",
+    "nest placed loop",
+    "nest guard",
+    "nest big",
+    "nest move out",
+    "nest kernel",
+    "nest tight",
     "label",
     "break",
     "break value",

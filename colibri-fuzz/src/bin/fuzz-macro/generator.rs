@@ -6,6 +6,7 @@
 
 use crate::form::Forms;
 use crate::kind::Kind;
+use crate::nest::Nest;
 use crate::random::Random;
 use crate::scope::{Id, Scopes, State};
 
@@ -46,8 +47,18 @@ pub(crate) struct Generator {
     pub(crate) own: Option<Callee>,
     /// Inside something that keeps its loops: no iteration is a check.
     pub(crate) keeps_loops: bool,
+    /// In the head of a `while`, whose check comes before the condition: loops in there may be charged with the next round.
+    pub(crate) is_in_condition: bool,
     /// Blocks may be written inside expressions (not in a macro's arguments).
     pub(crate) has_blocks: bool,
+    /// Inside a loop nest: how it is written.
+    pub(crate) nest: Option<Nest>,
+    /// Loops around the nest.
+    pub(crate) around: usize,
+    /// Statements with a hole for an `i32`, on variables whose types are not known yet.
+    pub(crate) loose: Vec<String>,
+    /// Only short expressions without temporaries or closures: what an optimising lowering understands best.
+    pub(crate) is_tight: bool,
     /// Let chains are there.
     pub(crate) has_chains: bool,
     names: usize,
@@ -71,7 +82,12 @@ impl Generator {
             helpers: Vec::new(),
             own: None,
             keeps_loops: false,
+            is_in_condition: false,
             has_blocks: true,
+            nest: None,
+            around: 0,
+            is_tight: false,
+            loose: Vec::new(),
             has_chains,
             names: 0,
         }

@@ -7,7 +7,9 @@ use crate::scope::State;
 
 impl Generator {
     pub(crate) fn idiom(&mut self) -> String {
-        let choices: [fn(&mut Self) -> String; 22] = [
+        let choices: [fn(&mut Self) -> String; 24] = [
+            Self::call_statement,
+            Self::call_statement,
             Self::late_init,
             Self::late_init_in_loop,
             Self::best_reference,
@@ -41,10 +43,12 @@ impl Generator {
     fn late_init(&mut self) -> String {
         self.forms.note("late init");
         let (name, condition) = (self.unique("late"), self.boolean(2));
-        let (yes, no) = (self.i32(2), self.i32(1));
         let between = self.scoped(|this| this.statements(0, 1));
+        let (yes, no) = (self.i32(2), self.i32(1));
         self.scopes.declare(&name, Kind::I32, false);
-        format!("let {name}: i32;\nif {condition} {{ {between}{name} = {yes}; }} else {{ {name} = {no}; }}\n")
+        format!(
+            "let {name}: i32;\nif {condition} {{ {{\n{between}}}\n{name} = {yes}; }} else {{ {name} = {no}; }}\n"
+        )
     }
 
     fn late_init_in_loop(&mut self) -> String {
@@ -68,12 +72,13 @@ impl Generator {
         format!("for {name} in 0..({bound} & 3) {{\n{soft}note({name});\n}}\n")
     }
 
-    fn best_reference(&mut self) -> String {
+    pub(crate) fn best_reference(&mut self) -> String {
         let Some(id) = self.any_ints() else { return self.let_else() };
         self.forms.note("best reference");
         let (best, item, ints) = (self.unique("best"), self.unique("x"), self.scopes.read(id));
         let soft = self.tick(Tick::Soft);
-        let condition = self.without_blocks(|this| this.boolean(1));
+        let condition =
+            self.while_held(id, State::Shared, |this| this.without_blocks(|this| this.boolean(1)));
         let result = self.unique("v");
         self.scopes.declare(&result, Kind::I32, false);
         format!(
@@ -85,7 +90,8 @@ impl Generator {
     fn move_in_loop(&mut self) -> String {
         self.forms.note("move in loop");
         let (own, turn) = (self.unique("own"), self.unique("turn"));
-        let (loud, end, tick) = (self.loud(1), self.small(3), self.tick(Tick::Hard));
+        let (loud, end, tick) =
+            (self.loud(1), self.without_blocks(|this| this.small(3)), self.tick(Tick::Hard));
         let condition = self.without_blocks(|this| this.boolean(1));
         let inner = self.small_loop(&turn);
         let exit = if self.is_in_closure() || self.returns != Kind::Unit { "break" } else { "return" };
@@ -212,8 +218,7 @@ impl Generator {
         self.forms.note("continue label");
         let (bytes, i, words, sum) =
             (self.unique("bytes"), self.unique("i"), self.unique("words"), self.unique("sum"));
-        let (label, hard, text) =
-            (self.unique("'scan"), self.tick(Tick::Hard), self.expression(Kind::Str, 0));
+        let (label, hard, text) = (self.unique("'scan"), self.tick(Tick::Hard), self.scanned());
         self.scopes.declare(&words, Kind::USIZE, true);
         self.scopes.declare(&sum, Kind::Int(Int::U64), true);
         format!(
@@ -221,11 +226,21 @@ impl Generator {
         )
     }
 
+    /// A text with words, numbers and quotes, or one from elsewhere.
+    fn scanned(&mut self) -> String {
+        if self.random.chance(30) {
+            return self.expression(Kind::Str, 0);
+        }
+        let texts = ["\"a \\\"q 7\\\" 12,x\"", "\"\\\"\\\"5 5\\\"b\\\"c\"", "\"1 \\\"2\""];
+        (*self.random.pick(&texts)).to_owned()
+    }
+
     /// A guard of a `RefCell` that is held in a loop, or by the iterator's expression.
     fn held_cell(&mut self) -> String {
         let (cell, name, soft) = (self.unique("cell"), self.unique("x"), self.tick(Tick::Soft));
         let (ints, number) = (self.expression(Kind::Ints, 1), self.without_blocks(|this| this.i32(1)));
         self.forms.note("borrow across loop");
+        let ints = format!("({ints} as Vec<i32>)");
         if self.random.chance(50) {
             return format!(
                 "let {cell} = std::cell::RefCell::new({ints});\nfor {name} in {cell}.borrow_mut().iter_mut() {{\n{soft}*{name} ^= {number};\nnote({cell}.try_borrow().is_err());\n}}\nnote({cell}.try_borrow().is_ok());\n"
@@ -266,7 +281,8 @@ impl Generator {
     fn sieve(&mut self) -> String {
         let (flags, count, i, j) =
             (self.unique("flags"), self.unique("count"), self.unique("i"), self.unique("j"));
-        let (soft, hard, end) = (self.tick(Tick::Soft), self.tick(Tick::Hard), self.small(31));
+        let (soft, hard, end) =
+            (self.tick(Tick::Soft), self.tick(Tick::Hard), self.without_blocks(|this| this.small(31)));
         self.scopes.declare(&count, Kind::USIZE, true);
         format!(
             "let mut {flags} = vec![true; {end} + 2];\nlet mut {count} = 0usize;\nfor {i} in 2..{flags}.len() {{\n{soft}if {flags}[{i}] {{\n{count} += 1;\nlet mut {j} = {i} * 2;\nwhile {j} < {flags}.len() {{\n{hard}{flags}[{j}] = false;\n{j} += {i};\n}}\n}}\n}}\n"
@@ -312,99 +328,5 @@ impl Generator {
         format!(
             "let mut {sum} = 0;\nlet mut {most} = None;\nlet mut {kept} = Vec::new();\nfor {i} in 0..{ints}.len() {{\n{soft}let {odd} = {ints}[{i}] & 1 == 1;\n{sum} += {ints}[{i}] as i64;\nif {most} < Some({ints}[{i}]) {{ {most} = Some({ints}[{i}]); }}\nif {odd} {{ {kept}.push({i}); }}\n}}\nlet {result} = {sum} + {most}.unwrap_or(0) as i64 + {kept}.len() as i64;\n"
         )
-    }
-
-    /// A call for its effect.
-    fn call_statement(&mut self) -> String {
-        let kind = *self.random.pick(&[Kind::I32, Kind::Unit, Kind::MaybeInt, self.returns]);
-        match self.call(kind) {
-            Some(call) if kind == Kind::Items => format!("note({call}.count());\n"),
-            Some(call) => format!("note({call});\n"),
-            None => self.best_reference(),
-        }
-    }
-
-    /// A call of another function, or of the function itself, if there is one of that kind.
-    pub(crate) fn call(&mut self, kind: Kind) -> Option<String> {
-        if let Some(own) = self.own.clone()
-            && own.returns == kind
-            && kind != Kind::Slice
-            && kind != Kind::Items
-            && self.random.chance(50)
-            && self
-                .scopes
-                .all(|variable| variable.name.contains('.') && variable.state != State::Free)
-                .is_empty()
-        {
-            let is_in_closure = self.is_in_closure();
-            if is_in_closure && own.name.contains('.') {
-                return None;
-            }
-            self.forms.note(match (is_in_closure, self.is_in_loop()) {
-                (true, _) => "recursion in closure",
-                (false, true) => "recursion in loop",
-                _ => "recursion",
-            });
-            let arguments = self.arguments(&own.arguments, &own.name);
-            let other = self.without_blocks(|this| this.expression(kind, 0));
-            let uncounted = if is_in_closure { "uncounted(); " } else { "" };
-            let call = format!("{}({arguments}{})", own.name, own.last);
-            return Some(format!("(if depth_left > 0 {{ {uncounted}{call} }} else {{ {other} }})"));
-        }
-        if self.is_in_closure() {
-            return None;
-        }
-        let fitting =
-            self.helpers.iter().filter(|helper| helper.returns == kind).cloned().collect::<Vec<_>>();
-        if fitting.is_empty() {
-            return None;
-        }
-        let helper = self.random.pick(&fitting).clone();
-        self.forms.note(if helper.name.contains("::<") { "helper generic" } else { "helper call" });
-        let arguments = self.arguments(&helper.arguments, &helper.name);
-        Some(format!("{}({arguments}{}).await", helper.name, helper.last))
-    }
-
-    fn arguments(&mut self, kinds: &[Kind], name: &str) -> String {
-        let places = self.scopes.all(|variable| name.contains('.') && variable.name.contains('.'));
-        let mut held = places.iter().map(|&id| (id, self.scopes.raise(id, State::Taken))).collect::<Vec<_>>();
-        let mut text = String::new();
-        for &kind in kinds {
-            let argument = self.without_blocks(|this| match kind {
-                Kind::SliceMut | Kind::IntsMut => match this.writable(Kind::Ints) {
-                    Some(id) => {
-                        let written = format!("&mut {}", this.scopes.write(id));
-                        held.push((id, this.scopes.raise(id, State::Taken)));
-                        written
-                    }
-                    None => "&mut vec![9, 8]".to_owned(),
-                },
-                Kind::IntMut => match this.writable(Kind::I32) {
-                    Some(id) => {
-                        let written = format!("&mut {}", this.scopes.write(id));
-                        held.push((id, this.scopes.raise(id, State::Taken)));
-                        written
-                    }
-                    None => "&mut 5".to_owned(),
-                },
-                Kind::Slice => match this.any_ints() {
-                    Some(id) => {
-                        let written = format!("&{}[..]", this.scopes.read(id));
-                        held.push((id, this.scopes.raise(id, State::Shared)));
-                        written
-                    }
-                    None => "&[5i32, 6, 7]".to_owned(),
-                },
-                Kind::ListRef => "&None".to_owned(),
-                Kind::Items => "vec![3, 2, 1].into_iter()".to_owned(),
-                kind => this.expression(kind, 1),
-            });
-            text.push_str(&argument);
-            text.push_str(", ");
-        }
-        for (id, state) in held.into_iter().rev() {
-            self.scopes.restore(id, state);
-        }
-        text
     }
 }

@@ -165,10 +165,14 @@ fn warning(messages: &[Message]) -> Option<Failure> {
         detail: message.code.clone(),
         seen: message.rendered.clone(),
     };
+    let lost = only(Twin::Plain, Twin::Cooperative);
     if let Some(message) = only(Twin::Cooperative, Twin::Plain) {
-        return Some(failure("warning", message));
+        // What is not used may be said of the variable or of the assignment: the code was not clean.
+        let is_same_matter = message.code.starts_with("unused_")
+            && of(Twin::Plain).any(|known| known.code.starts_with("unused_"));
+        return Some(failure(if is_same_matter { "lost-warning" } else { "warning" }, message));
     }
-    only(Twin::Plain, Twin::Cooperative).map(|message| failure("lost-warning", message))
+    lost.map(|message| failure("lost-warning", message))
 }
 
 fn verdict_of(outcome: Outcome) -> Verdict {
@@ -194,7 +198,14 @@ mod tests {
         let both = [message(Twin::Plain, "unused_mut", 3), message(Twin::Cooperative, "unused_mut", 3)];
         assert_eq!(warning(&both), None);
         let moved = [message(Twin::Plain, "unused_mut", 3), message(Twin::Cooperative, "unused_mut", 4)];
-        assert_eq!(warning(&moved).map(|failure| failure.kind), Some("warning".to_owned()));
+        assert_eq!(warning(&moved).map(|failure| failure.kind), Some("lost-warning".to_owned()));
+        let changed = [
+            message(Twin::Plain, "unused_variables", 3),
+            message(Twin::Cooperative, "unused_assignments", 4),
+        ];
+        assert_eq!(warning(&changed).map(|failure| failure.kind), Some("lost-warning".to_owned()));
+        let added = [message(Twin::Cooperative, "unused_assignments", 4)];
+        assert_eq!(warning(&added).map(|failure| failure.kind), Some("warning".to_owned()));
         let lost = [message(Twin::Plain, "unused_mut", 3)];
         assert_eq!(warning(&lost).map(|failure| failure.title()), Some("lost-warning unused_mut".to_owned()));
     }

@@ -34,6 +34,7 @@ fn read_one(path: &Path) -> Result<Case, String> {
     let case = Case {
         name: format!("kept_{stem}"),
         is_edition_2021: text.lines().any(|line| line == "//! edition: 2021"),
+        is_short: true,
         text: text_of_kept(&text),
         forms: Forms::default(),
     };

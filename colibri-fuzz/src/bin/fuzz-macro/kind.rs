@@ -49,6 +49,10 @@ pub(crate) enum Kind {
     Loud,
     MaybeLoud,
     Louds,
+    /// A number that is moved.
+    Big,
+    /// A struct that is copied.
+    Dot,
     List,
     ListRef,
     /// An iterator of `i32` that is passed as an argument.
@@ -84,6 +88,8 @@ impl Kind {
             Kind::Loud => "Loud",
             Kind::MaybeLoud => "Option<Loud>",
             Kind::Louds => "Vec<Loud>",
+            Kind::Big => "Big",
+            Kind::Dot => "Dot",
             Kind::List => "List",
             Kind::ListRef => "&List",
             Kind::Items => "impl Iterator<Item = i32>",
@@ -100,6 +106,7 @@ impl Kind {
                 | Kind::Bool
                 | Kind::Float
                 | Kind::Pair
+                | Kind::Dot
                 | Kind::Array
                 | Kind::Grid
                 | Kind::MaybeInt
@@ -110,7 +117,7 @@ impl Kind {
     }
 
     /// What an entry function may take.
-    pub(crate) const ARGUMENTS: [Kind; 20] = [
+    pub(crate) const ARGUMENTS: [Kind; 22] = [
         Kind::I32,
         Kind::Int(Int::U32),
         Kind::Int(Int::I64),
@@ -131,6 +138,8 @@ impl Kind {
         Kind::Louds,
         Kind::ListRef,
         Kind::Items,
+        Kind::Big,
+        Kind::Dot,
     ];
 
     /// The kind of an argument whose type is written so.
@@ -159,6 +168,8 @@ impl Kind {
             Kind::Louds => format!("louds(input, {place})"),
             Kind::Loud => format!("Loud(an_int(input, {place}) as i32 & 63)"),
             Kind::MaybeLoud => format!("louds(input, {place}).pop()"),
+            Kind::Big => format!("Big::of(an_int(input, {place}) as i32)"),
+            Kind::Dot => format!("Dot {{ x: an_int(input, {place}) as i32, y: {place} }}"),
             Kind::Map => format!("map_of(&ints(input, {place}))"),
             Kind::List | Kind::ListRef => format!("list_of(&ints(input, {place}))"),
             Kind::Items => format!("ints(input, {place})"),

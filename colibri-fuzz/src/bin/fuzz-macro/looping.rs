@@ -22,6 +22,8 @@ impl Generator {
         match tick {
             Tick::Hard if has_no_checks => "guard();\n",
             _ if has_no_checks => "",
+            Tick::Hard if self.is_in_condition => "condition_tick();\nguard();\n",
+            _ if self.is_in_condition => "condition_tick();\n",
             Tick::Hard => "tick();\n",
             Tick::Soft => "soft_tick();\n",
             Tick::Constant => "constant_tick();\n",
@@ -41,7 +43,7 @@ impl Generator {
         bind: impl FnOnce(&mut Self),
         first: impl FnOnce(&mut Self) -> String,
     ) -> String {
-        let label = self.random.chance(25).then(|| self.unique("'l"));
+        let label = self.random.chance(if self.nest.is_some() { 60 } else { 25 }).then(|| self.unique("'l"));
         if label.is_some() {
             self.forms.note("label");
         }
@@ -86,7 +88,9 @@ impl Generator {
         let body = self.body(label.clone(), Some(kind), |this| {
             let tick = this.tick(Tick::Hard);
             let before = this.statements(0, 2);
-            let (condition, value, end) = (this.boolean(1), this.expression(kind, 1), this.small(3));
+            // They may come to stand in a loop inside, where a jump without a label would mean another one.
+            let (condition, value) = this.without_blocks(|this| (this.boolean(1), this.expression(kind, 1)));
+            let end = this.small(3);
             let after = this.statements(0, 2);
             match inner_label {
                 Some(label) if this.random.chance(60) => {

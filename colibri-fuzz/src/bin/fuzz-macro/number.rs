@@ -23,7 +23,7 @@ impl Generator {
             };
         }
         let less = depth - 1;
-        match self.random.below(24) {
+        match self.random.below(if self.is_tight { 12 } else { 24 }) {
             0..4 => self.int(int, 0),
             4..8 => {
                 let left = match self.receiver(kind) {
@@ -198,7 +198,7 @@ impl Generator {
             };
         }
         let less = depth - 1;
-        match self.random.below(12) {
+        match self.random.below(if self.is_tight { 8 } else { 12 }) {
             0..5 => {
                 let int = *self.random.pick(&Int::ALL);
                 let operator = *self.random.pick(&["<", "<=", ">", ">=", "==", "!="]);

@@ -1,7 +1,7 @@
 //! A run: kept failures first, then batches of new functions, then what differs is made small and kept.
 
 use std::io::IsTerminal as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -23,7 +23,7 @@ const OPTIMISED_EVERY: u64 = 8;
 /// Runs; true if all twins agree.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool, String> {
     let start = Instant::now();
-    let mut project = project()?;
+    let mut project = Project::new()?;
     let wrong = arguments.canary;
     let cooperative = move |case: &Case| match wrong {
         Some(canary) => canary.cooperative(case),
@@ -40,6 +40,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool, String> {
         _ => true,
     };
     let summary = batches(&mut project, arguments, &setting, start)?;
+    for (case, why) in summary.invalid.iter().filter(|_| arguments.show_invalid) {
+        say(&format!("{}: {}", case.name, why.trim_end()));
+    }
     say(&summary.text(start.elapsed()));
     project.is_optimised = arguments.optimised;
     if let Some(canary) = wrong {
@@ -50,20 +53,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool, String> {
             canary.what,
             if found { "found out" } else { "missed" }
         ));
-        return Ok(!found);
+        return Ok(found);
     }
     for (many, case, failure) in summary.failures.values() {
         tell(&project, arguments, &folder, &setting, (*many, case, failure));
     }
     Ok(summary.failures.is_empty() && are_kept_well)
-}
-
-/// A generated workspace; all of them share one target folder.
-pub(crate) fn project() -> Result<Project, String> {
-    let target = std::env::var_os("CARGO_TARGET_DIR")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../target"), PathBuf::from);
-    let target = std::path::absolute(target.join("fuzz-macro")).map_err(|error| error.to_string())?;
-    Project::new(&target).map_err(|error| format!("the generated programs cannot be written: {error}"))
 }
 
 /// Judges the kept failures; true if all of them agree now.
@@ -112,7 +107,10 @@ fn batches(
         let cases = (next..last).map(|number| Case::generated(arguments.seed, number)).collect::<Vec<_>>();
         project.is_optimised = arguments.optimised || number % OPTIMISED_EVERY == 0;
         for (case, verdict) in cases.iter().zip(judge(project, &cases, setting)?) {
-            summary.add(case, verdict);
+            if let Some(title) = summary.add(case, verdict) {
+                // At once: a long run may be stopped before its end.
+                bar.suspend(|| say(&format!("differs: {title}: {}", case.name)));
+            }
         }
         next = last;
         bar.set_position(summary.functions);

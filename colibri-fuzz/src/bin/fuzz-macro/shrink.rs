@@ -9,7 +9,7 @@ use syn::visit::{self, Visit};
 use syn::{Block, Expr, File, Item, Stmt};
 
 use crate::case::Case;
-use crate::function::indented;
+use crate::indent::indented;
 use crate::judge::{Failure, Setting, Verdict, judge};
 use crate::project::Project;
 
@@ -20,8 +20,9 @@ struct Edit {
     by: String,
 }
 
-/// Candidates that are compiled together.
+/// Candidates that are compiled together; fewer if those that still fail take long to do so.
 const TOGETHER: usize = 48;
+const TOGETHER_IF_SLOW: usize = 6;
 
 /// The smallest case found until `deadline` that fails like `failure`, and how it fails.
 pub(crate) fn shrink(
@@ -32,11 +33,12 @@ pub(crate) fn shrink(
     deadline: Instant,
 ) -> (Case, Failure) {
     let mut best = (case.clone(), failure.clone());
+    let many = if failure.kind == "crash" { TOGETHER_IF_SLOW } else { TOGETHER };
     let mut skipped = 0;
     let mut round = 0;
     while Instant::now() < deadline {
         let edits = edits(&best.0.text);
-        let tried = edits.iter().skip(skipped).take(TOGETHER).cloned().collect::<Vec<_>>();
+        let tried = edits.iter().skip(skipped).take(many).cloned().collect::<Vec<_>>();
         if tried.is_empty() {
             break;
         }
@@ -63,7 +65,7 @@ pub(crate) fn shrink(
             Some((at, seen)) => (best.0.with_text(best.0.name.clone(), together[at].clone()), seen),
             None => (best.0.with_text(best.0.name.clone(), texts[first].clone()), seen),
         };
-        skipped = skipped.saturating_sub(TOGETHER);
+        skipped = skipped.saturating_sub(many);
     }
     best.0.text = indented(&best.0.text);
     best
@@ -266,7 +268,8 @@ impl<'ast> Visit<'ast> for Finder<'_> {
 
 /// The statements that count iterations stay, or the count would not mean anything.
 fn is_count(statement: &Stmt) -> bool {
-    const COUNTS: [&str; 5] = ["tick", "soft_tick", "constant_tick", "call_tick", "uncounted"];
+    const COUNTS: [&str; 6] =
+        ["tick", "soft_tick", "constant_tick", "condition_tick", "call_tick", "uncounted"];
     let Stmt::Expr(Expr::Call(call), _) = statement else { return false };
     matches!(&*call.func, Expr::Path(path) if COUNTS.iter().any(|name| path.path.is_ident(name)))
 }

@@ -33,12 +33,15 @@ impl Generator {
     /// From `least` to `most` statements, if so many may still be written.
     pub(crate) fn statements(&mut self, least: usize, most: usize) -> String {
         let mut text = String::new();
+        if self.nest.is_some() && self.owes_loops() {
+            return self.nest_body();
+        }
         for _ in 0..self.random.between(least, most) {
             if self.left <= 0 {
                 break;
             }
             self.left -= 1;
-            text.push_str(&self.statement());
+            text.push_str(&if self.nest.is_some() { self.nest_statement() } else { self.statement() });
         }
         text
     }
@@ -46,7 +49,9 @@ impl Generator {
     pub(crate) fn statement(&mut self) -> String {
         let exits = if self.is_in_loop() { 9 } else { 3 };
         let loops = if self.scopes.depth.0 < 4 && self.left > 2 { 17 } else { 0 };
-        let choices: [(usize, Writer); 14] = [
+        let nests = if self.nest.is_none() && self.scopes.depth.0 < 2 { 4 } else { 0 };
+        let choices: [(usize, Writer); 15] = [
+            (nests, Self::nest),
             (12, Self::declaration),
             (12, Self::assignment),
             (8, Self::told),
@@ -58,7 +63,7 @@ impl Generator {
             (4, Self::guard_value),
             (3, Self::block),
             (4, Self::match_statement),
-            (3, Self::closure),
+            (5, Self::closure),
             (5, Self::borrow),
             (3, Self::ending),
         ];

@@ -23,8 +23,16 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    /// Adds a verdict.
-    pub(crate) fn add(&mut self, case: &Case, verdict: Verdict) {
+    /// Adds a verdict; the title of a difference that is the first of its kind.
+    pub(crate) fn add(&mut self, case: &Case, verdict: Verdict) -> Option<String> {
+        let kinds = self.failures.len();
+        self.count(case, verdict);
+        let is_new = self.failures.len() > kinds;
+        let of_case = self.failures.iter().find(|(_, (_, known, _))| is_new && known.name == case.name);
+        of_case.map(|(title, _)| title.clone())
+    }
+
+    fn count(&mut self, case: &Case, verdict: Verdict) {
         self.functions += 1;
         let (list, failure) = match verdict {
             Verdict::Invalid(why) => {

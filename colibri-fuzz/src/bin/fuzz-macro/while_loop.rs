@@ -1,6 +1,6 @@
 //! Loops with a condition, and those without any.
 
-use crate::generator::Generator;
+use crate::generator::{Generator, Target};
 use crate::kind::Kind;
 use crate::looping::Tick;
 use crate::scope::State;
@@ -10,24 +10,37 @@ impl Generator {
         self.expression(Kind::I32, 1)
     }
 
+    /// Something in the head of a `while`: it runs as often as the body, and no jump without a label may stand in it.
+    pub(crate) fn condition(&mut self, write: impl FnOnce(&mut Self) -> String) -> String {
+        self.scopes.depth.0 += 1;
+        self.targets.push(Target { label: None, value: None, is_loop: false });
+        let before = std::mem::replace(&mut self.is_in_condition, true);
+        let condition = self.scoped(write);
+        self.is_in_condition = before;
+        self.targets.pop();
+        self.scopes.depth.0 -= 1;
+        condition
+    }
+
     pub(crate) fn while_loop(&mut self) -> String {
-        match self.random.below(6) {
+        match self.random.below(7) {
             0 => {
                 self.forms.note("while");
-                let condition = self.boolean(2);
+                let condition = self.condition(|this| this.boolean(2));
                 self.looped(&format!("while {condition}"), Tick::Hard, |_| {})
             }
             1 => {
                 self.forms.note("while block condition");
-                let condition = self.scoped(|this| {
+                let condition = self.condition(|this| {
                     let statements = this.statements(1, 2);
                     format!("{{\n{statements}{}\n}}", this.boolean(1))
                 });
                 self.looped(&format!("while {condition}"), Tick::Hard, |_| {})
             }
-            2 => {
+            2 | 6 => {
                 self.forms.note("while temporary");
-                let (number, condition) = (self.int_argument(), self.boolean(1));
+                let number = self.condition(Self::int_argument);
+                let condition = self.condition(|this| this.boolean(1));
                 self.looped(&format!("while Loud({number} & 63).is({condition})"), Tick::Hard, |_| {})
             }
             3 => {
@@ -51,7 +64,7 @@ impl Generator {
                         if is_first {
                             return format!("{name} -= 1;\n");
                         }
-                        let (condition, more) = (this.boolean(1), this.statements(0, 2));
+                        let (condition, more) = (this.boolean(1), this.scoped(|this| this.statements(0, 2)));
                         format!("{name} = {name}.wrapping_sub(1);\nif {condition} {{\n{more}}}\n")
                     },
                 );
@@ -89,7 +102,7 @@ impl Generator {
                 let (iterator, items) = (self.unique("it"), self.expression(Kind::Ints, 1));
                 let condition = if self.has_chains && self.random.chance(40) {
                     self.forms.note("while let chain");
-                    let inner = self.boolean(1);
+                    let inner = self.condition(|this| this.boolean(1));
                     format!(" && {inner}")
                 } else {
                     String::new()
@@ -98,7 +111,7 @@ impl Generator {
                 let body = self.looped(&head, Tick::Soft, |this| {
                     this.scopes.declare(&name, Kind::I32, false);
                 });
-                format!("let mut {iterator} = {items}.into_iter();\n{body}")
+                format!("let mut {iterator}: std::vec::IntoIter<i32> = {items}.into_iter();\n{body}")
             }
             3 => {
                 self.forms.note("while let take");
@@ -112,7 +125,8 @@ impl Generator {
             }
             4 => {
                 self.forms.note("while let temporary");
-                let (number, condition) = (self.int_argument(), self.boolean(1));
+                let number = self.condition(Self::int_argument);
+                let condition = self.condition(|this| this.boolean(1));
                 let head = format!("while let Some({name}) = Loud({number} & 63).some({condition})");
                 self.looped_with(&head, Tick::Hard, |_| {}, |_| format!("note({name}.value());\n"))
             }
