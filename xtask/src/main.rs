@@ -1,10 +1,11 @@
-//! The commands of the workspace: `cargo xtask bench`, `fairness`, `fuzz-macro`, `test`, `ci`.
+//! The commands of the workspace: `cargo xtask bench`, `fairness`, `fuzz-macro`, `convert`, `test`, `ci`.
 //!
 //! It starts the other programs with cargo and never links them, so that it is built in seconds.
 
 mod bench;
 mod cargo;
 mod ci;
+mod convert;
 mod fairness;
 mod fuzz_macro;
 mod step;
@@ -51,6 +52,13 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
+    /// Runs the tests of public crates with all their loops cooperative (`cargo xtask convert --help` has the options)
+    #[command(disable_help_flag = true)]
+    Convert {
+        /// Handed to convert as they are
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
     /// Everything a contributor must see pass: format, lints, docs, a quick fairness run, all tests
     Test,
     /// What runs before a change is accepted: `test` and more
@@ -62,6 +70,7 @@ fn main() -> ExitCode {
         Command::Bench { arguments } => bench::run(&arguments),
         Command::Fairness { arguments } => fairness::run(&arguments),
         Command::FuzzMacro { arguments } => fuzz_macro::run(&arguments),
+        Command::Convert { arguments } => convert::run(&arguments),
         Command::Test => test::run(),
         Command::Ci => ci::run(),
     }
@@ -88,5 +97,8 @@ mod tests {
         let cli = Cli::parse_from(["cargo xtask", "fuzz-macro", "--functions", "60"]);
         let Command::FuzzMacro { arguments } = cli.command else { panic!("{cli:?}") };
         assert_eq!(arguments, ["--functions", "60"]);
+        let cli = Cli::parse_from(["cargo xtask", "convert", "heck", "--list"]);
+        let Command::Convert { arguments } = cli.command else { panic!("{cli:?}") };
+        assert_eq!(arguments, ["heck", "--list"]);
     }
 }
