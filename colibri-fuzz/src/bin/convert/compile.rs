@@ -35,7 +35,7 @@ pub(crate) struct Program {
 /// Builds the tests of the crate in `folder`.
 pub(crate) fn build(project: &Project, folder: &Path) -> Result<Built, String> {
     let mut command = project.cargo(folder);
-    command.args(["test", "--no-run", "--lib", "--tests", "--message-format=json", "--keep-going"]);
+    command.args(["build", "--tests", "--message-format=json", "--keep-going"]);
     let output =
         command.stdin(Stdio::null()).output().map_err(|error| format!("cargo does not start: {error}"))?;
     let mut built = Built::default();
