@@ -39,36 +39,6 @@ pub enum Entry<A, B = (), C = (), D = (), E = (), F = ()> {
     At5(F),
 }
 
-macro_rules! calls {
-    ($($name:ident($($value:ident: $Type:ident),*);)*) => {
-        $(
-            /// Calls `nest`, out of line. Each parameter is one of the function's: that is what gives references their
-            /// `noalias`, and the closure's parameters their types.
-            #[inline(never)]
-            #[allow(clippy::too_many_arguments)]
-            pub fn $name<$($Type,)* R>($($value: $Type,)* nest: impl FnOnce($($Type),*) -> R) -> R {
-                nest($($value),*)
-            }
-        )*
-    };
-}
-
-calls! {
-    call_2(a: A, b: B);
-    call_3(a: A, b: B, c: C);
-    call_4(a: A, b: B, c: C, d: D);
-    call_5(a: A, b: B, c: C, d: D, e: E);
-    call_6(a: A, b: B, c: C, d: D, e: E, f: F);
-    call_7(a: A, b: B, c: C, d: D, e: E, f: F, g: G);
-    call_8(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H);
-    call_9(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H, i: I);
-    call_10(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H, i: I, j: J);
-    call_11(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H, i: I, j: J, k: K);
-    call_12(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H, i: I, j: J, k: K, l: L);
-    call_13(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H, i: I, j: J, k: K, l: L, m: M);
-    call_14(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H, i: I, j: J, k: K, l: L, m: M, n: N);
-}
-
 /// How many iterations of a short inner loop may run before the loop around it looks at the fuel: none where every
 /// check counts.
 #[inline]

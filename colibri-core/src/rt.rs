@@ -89,8 +89,8 @@ impl Frame {
 }
 
 /// Enters the function for one poll: with its own grant, and with a budget of its own where there is none or where
-/// it asks for a tighter one.
-#[inline]
+/// it asks for a tighter one. Once per poll: a call is smaller than what it does.
+#[inline(never)]
 pub fn enter(frame: &mut Frame) -> Scope<'_> {
     local::with(|local| {
         let meter = &local.meter;
@@ -120,7 +120,7 @@ pub struct Scope<'f> {
 }
 
 impl Drop for Scope<'_> {
-    #[inline]
+    #[inline(never)]
     fn drop(&mut self) {
         local::with(|local| {
             if let Some(outer) = self.outer.take() {

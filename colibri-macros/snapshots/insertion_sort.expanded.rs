@@ -12,11 +12,21 @@ fn insertion_sort(v: &mut [u32]) -> impl core::future::Future<Output = ()> {
                 {
                     match core::iter::IntoIterator::into_iter(1..v.len()) {
                         mut iterator_0 => {
+                            #[inline(never)]
+                            #[allow(clippy::too_many_arguments, non_camel_case_types)]
+                            fn nest<P0, P1, P2, R>(
+                                p0: P0,
+                                p1: P1,
+                                p2: P2,
+                                body: impl core::ops::FnOnce(P0, P1, P2) -> R,
+                            ) -> R {
+                                body(p0, p1, p2)
+                            }
                             let mut entry: Entry<_, _, (), (), (), ()> = Entry::At0((iterator_0,));
                             loop {
                                 {
                                     let exit: Exit<(), _>;
-                                    (fuel, exit) = call_3(&mut *v, fuel, entry, |v, mut fuel, mut entry| {
+                                    (fuel, exit) = nest(&mut *v, fuel, entry, |v, mut fuel, mut entry| {
                                         let exit = 'nest: {
                                             loop {
                                                 match entry {

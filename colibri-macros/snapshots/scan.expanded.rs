@@ -19,11 +19,22 @@ fn scan(
                 {
                     match core::iter::IntoIterator::into_iter(lines) {
                         mut iterator_1 => {
+                            #[inline(never)]
+                            #[allow(clippy::too_many_arguments, non_camel_case_types)]
+                            fn nest<P0, P1, P2, P3, R>(
+                                p0: P0,
+                                p1: P1,
+                                p2: P2,
+                                p3: P3,
+                                body: impl core::ops::FnOnce(P0, P1, P2, P3) -> R,
+                            ) -> R {
+                                body(p0, p1, p2, p3)
+                            }
                             let mut entry: Entry<_, _, (), (), (), ()> = Entry::At0((iterator_1,));
                             loop {
                                 {
                                     let exit: Exit<Result<usize, std::num::ParseIntError>, _>;
-                                    (total, fuel, exit) = call_4(
+                                    (total, fuel, exit) = nest(
                                         limit,
                                         total,
                                         fuel,

@@ -12,13 +12,22 @@ fn sum(data: &[u64]) -> impl core::future::Future<Output = u64> {
                 {
                     match core::iter::IntoIterator::into_iter(data) {
                         mut iterator_1 => {
+                            #[inline(never)]
+                            #[allow(clippy::too_many_arguments, non_camel_case_types)]
+                            fn nest<P0, P1, P2, R>(
+                                p0: P0,
+                                p1: P1,
+                                p2: P2,
+                                body: impl core::ops::FnOnce(P0, P1, P2) -> R,
+                            ) -> R {
+                                body(p0, p1, p2)
+                            }
                             let mut entry: Entry<_, (), (), (), (), ()> = Entry::At0((iterator_1,));
                             loop {
                                 {
                                     let exit: Exit<(), _>;
                                     (sum, fuel, exit) =
-                                        call_3(sum, fuel, entry, |mut sum, mut fuel, mut entry| {
-                                            let arrears = arrears();
+                                        nest(sum, fuel, entry, |mut sum, mut fuel, mut entry| {
                                             let exit = 'nest: {
                                                 match entry {
                                                     Entry::At0((mut iterator_1,)) => {
@@ -33,14 +42,6 @@ fn sum(data: &[u64]) -> impl core::future::Future<Output = u64> {
                                                             {
                                                                 entry = Entry::At0((iterator_1,));
                                                                 break 'nest Exit::Left(entry);
-                                                            }
-                                                            let charge = upper(&iterator_1);
-                                                            if charge <= core::cmp::Ord::max(fuel, arrears) {
-                                                                fuel -= charge;
-                                                                for x in iterator_1 {
-                                                                    sum += x;
-                                                                }
-                                                                break;
                                                             }
                                                             let mut strip = {
                                                                 use {OpenAny as _, OpenFast as _};

@@ -1,5 +1,7 @@
 //! `break` and `continue` in a copy of code that no longer stands in the loops they mean.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::TokenStream;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
@@ -26,11 +28,13 @@ pub(crate) struct Jumps<'a> {
     innermost: Option<usize>,
     /// Loops of the copy around.
     depth: usize,
+    /// The targets out of which somebody breaks.
+    pub(crate) broken: BTreeSet<usize>,
 }
 
 impl<'a> Jumps<'a> {
     pub(crate) fn new(targets: &'a [Target], innermost: Option<usize>) -> Self {
-        Jumps { targets, innermost, depth: 0 }
+        Jumps { targets, innermost, depth: 0, broken: BTreeSet::new() }
     }
 
     /// Rewrites a loop that stays a loop.
@@ -43,11 +47,11 @@ impl<'a> Jumps<'a> {
         statements.iter_mut().for_each(|statement| self.visit_stmt_mut(statement));
     }
 
-    fn target(&self, label: &Option<Lifetime>) -> Option<&'a Target> {
+    fn target(&self, label: &Option<Lifetime>) -> Option<usize> {
         match label {
-            None if self.depth == 0 => self.innermost.map(|index| &self.targets[index]),
+            None if self.depth == 0 => self.innermost,
             None => None,
-            Some(label) => self.targets.iter().rev().find(|target| target.label.as_ref() == Some(label)),
+            Some(label) => self.targets.iter().rposition(|target| target.label.as_ref() == Some(label)),
         }
     }
 
@@ -61,7 +65,9 @@ impl<'a> Jumps<'a> {
 impl VisitMut for Jumps<'_> {
     fn visit_expr_break_mut(&mut self, node: &mut ExprBreak) {
         visit_mut::visit_expr_break_mut(self, node);
-        if let Some(target) = self.target(&node.label) {
+        if let Some(index) = self.target(&node.label) {
+            self.broken.insert(index);
+            let target = &self.targets[index];
             node.label = Some(target.breaks.clone());
             if let Some(value) = &target.value {
                 node.expr = Some(Box::new(Expr::Verbatim(value.clone())));
@@ -71,8 +77,9 @@ impl VisitMut for Jumps<'_> {
 
     fn visit_expr_mut(&mut self, node: &mut Expr) {
         if let Expr::Continue(ExprContinue { continue_token, label, .. }) = node
-            && let Some(target) = self.target(label)
+            && let Some(index) = self.target(label)
         {
+            let target = &self.targets[index];
             *node = Expr::Break(ExprBreak {
                 attrs: Vec::new(),
                 break_token: Token![break](continue_token.span),

@@ -88,8 +88,16 @@ struct Moves<'a> {
 }
 
 impl Moves<'_> {
-    fn plan(&self, structure: Structure, items: &[BTreeSet<Binding>]) -> Option<Outline> {
+    fn plan(&self, mut structure: Structure, items: &[BTreeSet<Binding>]) -> Option<Outline> {
         let changed = self.changed();
+        for (node, sources) in structure.loops.iter_mut().zip(items) {
+            node.is_over_slice = node.is_over_variable
+                && sources.len() == 1
+                && sources.iter().all(|source| {
+                    let variable = &self.variables[*source];
+                    variable.class == Class::Shared && variable.sequence != Sequence::Unknown
+                });
+        }
         let mut parameters = Vec::new();
         for (binding, inside) in &self.contents.inside {
             if !self.contents.outer.contains(binding) {

@@ -47,11 +47,6 @@ pub(crate) fn argument(index: usize) -> Ident {
     generated(&format!("argument_{index}"))
 }
 
-/// The function that calls a nest with so many parameters out of line.
-pub(crate) fn generated_call(parameters: usize, span: Span) -> Ident {
-    Ident::new(&format!("call_{parameters}"), span)
-}
-
 /// A name of the expansion's own.
 pub(crate) fn generated(noun: &str) -> Ident {
     Ident::new(&format!("__colibri_{noun}"), Span::mixed_site())

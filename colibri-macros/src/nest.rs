@@ -30,6 +30,10 @@ pub(crate) struct NestLoop {
     pub(crate) parent: Option<usize>,
     /// Whether it has an iterator.
     pub(crate) is_for: bool,
+    /// Whether it goes through a variable, or what its `iter` gives.
+    pub(crate) is_over_variable: bool,
+    /// Whether that is a slice, or a reference to a sequence.
+    pub(crate) is_over_slice: bool,
 }
 
 /// A nest whose form allows that it moves.
@@ -132,7 +136,14 @@ impl Walk<'_> {
             self.can_move &= shape::is_plain(&node.expr);
         }
         let is_for = matches!(node, Expr::ForLoop(_));
-        self.structure.loops.push(NestLoop { number, parent, is_for });
+        let is_over_variable = matches!(node, Expr::ForLoop(node) if is_variable(&node.expr));
+        self.structure.loops.push(NestLoop {
+            number,
+            parent,
+            is_for,
+            is_over_variable,
+            is_over_slice: false,
+        });
         self.depth += 1;
         self.can_move &= self.structure.loops.len() <= MOST_LOOPS && self.depth <= DEEPEST;
         self.can_move &= others == 0 || parent.is_none();
@@ -331,6 +342,17 @@ impl Walk<'_> {
         if label.is_some() {
             self.labels.pop();
         }
+    }
+}
+
+/// `v`, or `v.iter()`
+fn is_variable(head: &Expr) -> bool {
+    match head {
+        Expr::Path(path) => path.path.get_ident().is_some(),
+        Expr::MethodCall(call) => {
+            call.method == "iter" && call.args.is_empty() && matches!(*call.receiver, Expr::Path(_))
+        }
+        _ => false,
     }
 }
 

@@ -4,6 +4,8 @@
 //! budget in place when the fuel is gone. Only when the budget is over does it return, with all that is alive at the
 //! loop where it was stopped; after the await it is called again, finishes what it was in the middle of, and goes on.
 
+use std::cell::Cell;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
@@ -20,7 +22,7 @@ use crate::shape;
 use crate::signature::Output;
 
 /// Tokens of a loop's body, with its condition, up to which it is written down four times.
-const MOST_UNROLLED_TOKENS: usize = 40;
+const MOST_UNROLLED_TOKENS: usize = 60;
 
 /// Writes one nest.
 pub(crate) struct Nest<'a> {
@@ -28,7 +30,9 @@ pub(crate) struct Nest<'a> {
     pub(crate) place: &'a Place<'a>,
     pub(crate) output: &'a Output,
     /// The nest as the user wrote it, by loop.
-    pub(crate) nodes: Vec<Expr>,
+    nodes: Vec<Expr>,
+    /// Whether short loops are unrolled here: in what runs, not in what is entered after a stop.
+    unrolls: Cell<bool>,
 }
 
 impl<'a> Nest<'a> {
@@ -43,7 +47,7 @@ impl<'a> Nest<'a> {
                 _ => rest::find(node, inner.number),
             })
             .collect();
-        Nest { outline, place, output, nodes }
+        Nest { outline, place, output, nodes, unrolls: Cell::new(true) }
     }
 
     fn span(&self) -> Span {
@@ -62,7 +66,7 @@ impl<'a> Nest<'a> {
             name::value(),
         );
         let parameters = &self.outline.parameters;
-        let call = name::generated_call(parameters.len() + 2, span);
+        let (call, helper) = (name::generated("nest"), helper(parameters.len() + 2, self.place));
         let arguments = parameters.iter().map(|parameter| self.argument(parameter));
         let results: Vec<&Ident> = self.results();
         let closure = self.closure();
@@ -92,11 +96,12 @@ impl<'a> Nest<'a> {
         let saved = name::saved();
         let locals = self.place.plan.saved_at(self.place.number);
         let looping = quote_spanned! {span=>
+            #helper
             let mut #entry: #runtime::Entry<#(#types),*> = #start;
             loop {
                 {
                     let #exit: #runtime::Exit<#returned, _>;
-                    (#(#results,)* #fuel, #exit) = #runtime::#call(#(#arguments,)* #fuel, #entry, #closure);
+                    (#(#results,)* #fuel, #exit) = #call(#(#arguments,)* #fuel, #entry, #closure);
                     match #exit {
                         #runtime::Exit::Done => #ends,
                         #returns
@@ -125,12 +130,21 @@ impl<'a> Nest<'a> {
     fn starts_inside(&self) -> bool {
         match &self.nodes[0] {
             Expr::ForLoop(node) => {
+                // A range or a slice is as well known in a strip, but for a length that it is known to have.
+                let lengths = self.outline.parameters.iter().any(|parameter| parameter.length.is_some());
+                let is_better = lengths || shape::recurs(&node.body) || !self.is_cut(0, node);
                 self.nodes.len() == 1
                     && self.place.plan.is_counted(Some(self.number(0)))
                     && shape::only_looks(&node.expr)
+                    && is_better
             }
             _ => false,
         }
+    }
+
+    /// Whether the loop's iterator surely can be cut in two: a range, or a slice.
+    fn is_cut(&self, index: usize, node: &ExprForLoop) -> bool {
+        shape::can_be_cut(&node.expr) || self.outline.structure.loops[index].is_over_slice
     }
 
     // Output: `Entry::Start => match IntoIterator::into_iter(items) { mut iterator => {
@@ -222,7 +236,15 @@ impl<'a> Nest<'a> {
                 _ => break #nest #runtime::Exit::Done,
             }
         };
-        let dispatch = if repeats { quote_spanned!(span=> loop { #dispatch }) } else { dispatch };
+        let dispatch = if repeats {
+            let label = (self.nodes.len() > 2).then(|| {
+                let label = label("dispatch");
+                quote_spanned!(span=> #label:)
+            });
+            quote_spanned!(span=> #label loop { #dispatch })
+        } else {
+            dispatch
+        };
         quote_spanned! {span=>
             |#(#parameters,)* mut #fuel, mut #entry| {
                 #(#lengths)*
@@ -239,6 +261,7 @@ impl<'a> Nest<'a> {
         let runtime = self.place.runtime.at(span);
         let (variant, payload) = (variant(index, span), &self.outline.payloads[index]);
         let nest = nest_label();
+        self.unrolls.set(index == 0);
         let code = if index == 0 {
             let fresh = self.at_head(0, true, &self.nodes[0]);
             match &self.nodes[0] {
@@ -246,8 +269,7 @@ impl<'a> Nest<'a> {
                 _ => quote_spanned!(span=> #fresh; break #nest #runtime::Exit::Done),
             }
         } else {
-            let (resumed, entry, start) = (self.resumed(index), name::generated("entry"), self.enter(0));
-            quote_spanned!(span=> #resumed #entry = #start;)
+            self.resumed(index)
         };
         // What the compiler has to say of the code, it says of its first copy.
         let allow = (index > 0).then(|| {
@@ -318,7 +340,7 @@ impl<'a> Nest<'a> {
         self.starts_inside()
             || (0..self.nodes.len()).any(|index| match &self.nodes[index] {
                 Expr::ForLoop(node) => {
-                    let is_whole = shape::recurs(&node.body) || !shape::can_be_cut(&node.expr);
+                    let is_whole = shape::recurs(&node.body) || !self.is_cut(index, node);
                     let is_counted = self.place.plan.is_counted(Some(self.number(index)));
                     self.may_be_in_arrears(index)
                         || self.outline.structure.is_leaf(index) && is_counted && is_whole
@@ -395,7 +417,7 @@ impl<'a> Nest<'a> {
                         || jumps::names(&label.name, &node.body)
                         || jumps::names_in(&label.name, &node.cond)
                 });
-                if is_leaf && (is_fresh || index == 0) && is_short(node) {
+                if is_leaf && self.unrolls.get() && is_short(node) {
                     let unrolled = self.unrolled(index, &node.cond, &node.body);
                     return quote_spanned!(span=> #label loop { #unrolled });
                 }
@@ -457,7 +479,7 @@ impl<'a> Nest<'a> {
             },
             false => rest,
         };
-        let runs_whole = !(index == 0 && self.starts_inside()) && (recurs || !shape::can_be_cut(&node.expr));
+        let runs_whole = !(index == 0 && self.starts_inside()) && (recurs || !self.is_cut(index, node));
         let whole = runs_whole.then(|| {
             quote_spanned! {span=>
                 let #charge = #runtime::upper(&#iterator);
@@ -508,12 +530,17 @@ impl<'a> Nest<'a> {
         }
     }
 
-    /// What remains of the iterations that a stop at that loop interrupted.
+    // Output: `'loop_1: { 'iteration_1: { loop rest } entry = Entry::At1(..); continue 'dispatch; }`
+    // What remains of the iteration that a stop at that loop interrupted; then the loop around it is entered at its head.
+    // Only where somebody breaks out of that one, what follows it has to stand here as well.
     fn resumed(&self, index: usize) -> TokenStream {
+        let span = self.span();
         let chain = self.outline.structure.chain(index);
         let outside: Vec<Target> = chain[..chain.len() - 1].iter().map(|outer| self.target(*outer)).collect();
         let mut node = self.nodes[index].clone();
-        Jumps::new(&outside, None).loop_itself(&mut node);
+        let mut jumps = Jumps::new(&outside, None);
+        jumps.loop_itself(&mut node);
+        let mut broken = jumps.broken;
         let mut code = self.at_head(index, false, &node);
         let mut inner = index;
         for (depth, outer) in chain[..chain.len() - 1].iter().enumerate().rev() {
@@ -526,16 +553,22 @@ impl<'a> Nest<'a> {
             let mut rest = rest::after(body, self.number(inner));
             let mut jumps = Jumps::new(&outside[..=depth], Some(depth));
             jumps.statements(&mut rest);
-            let rest = self.statements(rest);
-            let span = self.span();
-            let iteration = iteration_label(*outer);
-            code = quote_spanned!(span=> #iteration: { #code #rest });
-            if *outer != 0 {
-                let mut node = self.nodes[*outer].clone();
-                Jumps::new(&outside[..depth], None).loop_itself(&mut node);
-                let (label, looping) = (loop_label(*outer), self.at_head(*outer, false, &node));
-                code = quote_spanned!(span=> #label: { #code #looping });
+            broken.extend(jumps.broken);
+            let (rest, iteration) = (self.statements(rest), iteration_label(*outer));
+            let (entry, enter, dispatch) = (name::generated("entry"), self.enter(*outer), label("dispatch"));
+            code = quote_spanned! {span=>
+                #iteration: { #code #rest }
+                #entry = #enter;
+            };
+            if *outer == 0 {
+                break;
             }
+            code = quote_spanned!(span=> #code continue #dispatch;);
+            if !broken.contains(&depth) {
+                break;
+            }
+            let label = loop_label(*outer);
+            code = quote_spanned!(span=> #label: { #code });
             inner = *outer;
         }
         code
@@ -669,6 +702,27 @@ fn items(expression: &Expr, place: &Place<'_>) -> TokenStream {
 fn is_short(node: &ExprWhile) -> bool {
     let tokens = |tokens: TokenStream| shape::tokens_in(tokens);
     tokens(node.cond.to_token_stream()) + tokens(node.body.to_token_stream()) <= MOST_UNROLLED_TOKENS
+}
+
+// Output: `#[inline(never)] fn nest<P0, P1, R>(p0: P0, p1: P1, nest: impl FnOnce(P0, P1) -> R) -> R { nest(p0, p1) }`
+// Each parameter is one of the function's: that is what gives references their `noalias`, and the closure's parameters
+// their types. It is the user's function's own, so that profilers name it so.
+fn helper(parameters: usize, place: &Place<'_>) -> TokenStream {
+    let (span, runtime) = (place.span(), place.runtime.at(place.span()));
+    let name = name::generated("nest");
+    let types: Vec<Ident> = (0..parameters).map(|index| name::generated(&format!("P{index}"))).collect();
+    let values: Vec<Ident> = (0..parameters).map(|index| name::generated(&format!("p{index}"))).collect();
+    let (result, body) = (name::generated("R"), name::generated("body"));
+    quote_spanned! {span=>
+        #[inline(never)]
+        #[allow(clippy::too_many_arguments, non_camel_case_types)]
+        fn #name<#(#types,)* #result>(
+            #(#values: #types,)*
+            #body: impl #runtime::core::ops::FnOnce(#(#types),*) -> #result,
+        ) -> #result {
+            #body(#(#values),*)
+        }
+    }
 }
 
 fn variant(index: usize, span: Span) -> Ident {
