@@ -110,6 +110,10 @@ impl Project {
             .env("CARGO_PROFILE_DEV_DEBUG", "0")
             .env("CARGO_INCREMENTAL", "0")
             .env_remove("CARGO_PROFILE_DEV_OPT_LEVEL");
+        // Tests that take seconds plain come to a check some hundred million times.
+        for package in ["colibri-core", "convert_driver"] {
+            command.args(["--config", &format!("profile.dev.package.{package}.opt-level = 2")]);
+        }
         command
     }
 
