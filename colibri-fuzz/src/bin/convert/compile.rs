@@ -47,10 +47,9 @@ pub(crate) fn build(project: &Project, folder: &Path) -> Result<Built, String> {
             Some("compiler-artifact") => {
                 if let (Some(path), Some(name)) =
                     (value["executable"].as_str(), value["target"]["name"].as_str())
+                    && value["profile"]["test"] == true
                 {
-                    if value["profile"]["test"] == true {
-                        built.programs.push(Program { name: name.to_owned(), path: path.into() });
-                    }
+                    built.programs.push(Program { name: name.to_owned(), path: path.into() });
                 }
             }
             _ => {}

@@ -11,7 +11,7 @@
 //! 3. `compile` sorts what rustc says by function. Twins without the attribute come first: what does not compile even so
 //!    is a limit of this tool, all else is a fault of the attribute. A function that fails is left plain, so that
 //!    the others are tried.
-//! 4. `tests` runs the crate's tests, plain and converted; `report` tells how they differ.
+//! 4. `testing` runs the crate's tests, plain and converted; `report` tells how they differ.
 
 mod arguments;
 mod catalogue;
@@ -22,7 +22,7 @@ mod project;
 mod report;
 mod run;
 mod signature;
-mod tests;
+mod testing;
 mod text;
 
 use std::process::ExitCode;

@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use crate::catalogue::Crate;
 use crate::convert::Function;
-use crate::tests::Results;
+use crate::testing::Results;
 
 /// Lines of a compiler's message that are shown.
 const MOST_LINES: usize = 30;

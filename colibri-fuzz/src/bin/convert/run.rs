@@ -10,7 +10,7 @@ use crate::compile::{self, Built, Program};
 use crate::convert::{self, Function, Plan, Twins};
 use crate::project::Project;
 use crate::report::{self, Report, Total};
-use crate::tests::{self, Results};
+use crate::testing::{self, Results};
 
 /// Builds after which a crate that still does not compile is given up: each leaves some functions plain.
 const MOST_BUILDS: usize = 12;
@@ -115,9 +115,9 @@ fn one(project: &Project, entry: &Crate, arguments: &Arguments) -> Result<Report
     let sources = Sources::read(&folder, &built.programs)?;
     let notes = project.file("notes");
     let test = |programs: &[Program]| -> Result<Results, String> {
-        let mut results = tests::run(project, &folder, programs, &notes, arguments.patience)?;
+        let mut results = testing::run(project, &folder, programs, &notes, arguments.patience)?;
         if arguments.docs {
-            results.extend(tests::run_docs(project, &folder, arguments.patience)?);
+            results.extend(testing::run_docs(project, &folder, arguments.patience)?);
         }
         Ok(results)
     };
