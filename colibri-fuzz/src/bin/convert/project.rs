@@ -110,9 +110,10 @@ impl Project {
             .env("CARGO_PROFILE_DEV_DEBUG", "0")
             .env("CARGO_INCREMENTAL", "0")
             .env_remove("CARGO_PROFILE_DEV_OPT_LEVEL");
-        // Tests that take seconds plain come to a check some hundred million times.
-        for package in ["colibri-core", "convert_driver"] {
-            command.args(["--config", &format!("profile.dev.package.{package}.opt-level = 2")]);
+        // Some tests come to a check a hundred million times.
+        let own = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        for (package, level) in [("colibri-core", 2), ("convert_driver", 2), (own.as_str(), 1)] {
+            command.args(["--config", &format!("profile.dev.package.{package}.opt-level = {level}")]);
         }
         command
     }
