@@ -1,10 +1,11 @@
-//! The commands of the workspace: `cargo xtask bench`, `fairness`, `loom`, `fuzz-macro`, `test`, `ci`.
+//! The commands of the workspace: `cargo xtask bench`, `fairness`, `loom`, `fuzz-macro`, `convert`, `test`, `ci`.
 //!
 //! It starts the other programs with cargo and never links them, so that it is built in seconds.
 
 mod bench;
 mod cargo;
 mod ci;
+mod convert;
 mod fairness;
 mod fuzz_macro;
 mod loom;
@@ -53,6 +54,13 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
+    /// Runs the tests of public crates with all their loops cooperative (`cargo xtask convert --help` has the options)
+    #[command(disable_help_flag = true)]
+    Convert {
+        /// Handed to convert as they are
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
     /// Runs the loom models of everything that threads share, over all interleavings
     #[command(after_help = "Exit codes: 0 all hold, 1 one does not, 2 wrong use.")]
     Loom {
@@ -71,6 +79,7 @@ fn main() -> ExitCode {
         Command::Fairness { arguments } => fairness::run(&arguments),
         Command::Loom { model } => loom::run(model.as_deref()),
         Command::FuzzMacro { arguments } => fuzz_macro::run(&arguments),
+        Command::Convert { arguments } => convert::run(&arguments),
         Command::Test => test::run(),
         Command::Ci => ci::run(),
     }
@@ -97,5 +106,8 @@ mod tests {
         let cli = Cli::parse_from(["cargo xtask", "fuzz-macro", "--functions", "60"]);
         let Command::FuzzMacro { arguments } = cli.command else { panic!("{cli:?}") };
         assert_eq!(arguments, ["--functions", "60"]);
+        let cli = Cli::parse_from(["cargo xtask", "convert", "heck", "--list"]);
+        let Command::Convert { arguments } = cli.command else { panic!("{cli:?}") };
+        assert_eq!(arguments, ["heck", "--list"]);
     }
 }
