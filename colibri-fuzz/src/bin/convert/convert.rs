@@ -293,7 +293,7 @@ fn conditions(attributes: &[Attribute]) -> String {
 /// Whether the type of a trait's implementation is surely this crate's, so that it can have methods of its own: these
 /// know what the type implies about its parameters, as a trait of our own would not.
 fn is_own(node: &ItemImpl) -> bool {
-    const OTHERS: [&str; 35] = [
+    const OTHERS: [&str; 34] = [
         "Arc",
         "BTreeMap",
         "BTreeSet",
@@ -303,7 +303,6 @@ fn is_own(node: &ItemImpl) -> bool {
         "HashMap",
         "HashSet",
         "Option",
-        "Range",
         "Range",
         "RangeInclusive",
         "Rc",
