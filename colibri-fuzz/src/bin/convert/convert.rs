@@ -220,6 +220,11 @@ impl Converter<'_, '_> {
         let around = if is_method { self.around.last() } else { None };
         if let Some(Around { kind: Kind::Of { path, is_own: true, types, .. }, .. }) = around {
             name_types(&mut self.edited, item.to_token_stream(), &text(path), types);
+            // Of what `DoubleEndedIterator` and the like inherit.
+            if path.segments.last().is_some_and(|last| last.ident.to_string().ends_with("Iterator")) {
+                let inherited = ["Item".to_owned()];
+                name_types(&mut self.edited, item.to_token_stream(), "::core::iter::Iterator", &inherited);
+            }
         }
         let rest = self.edited.take(after_name..whole.end);
         let twin_item = format!("{conditions}{attribute}{unsafety}fn {twin}{rest}");
@@ -293,7 +298,7 @@ fn conditions(attributes: &[Attribute]) -> String {
 /// Whether the type of a trait's implementation is surely this crate's, so that it can have methods of its own: these
 /// know what the type implies about its parameters, as a trait of our own would not.
 fn is_own(node: &ItemImpl) -> bool {
-    const OTHERS: [&str; 35] = [
+    const OTHERS: [&str; 34] = [
         "Arc",
         "BTreeMap",
         "BTreeSet",
@@ -303,7 +308,6 @@ fn is_own(node: &ItemImpl) -> bool {
         "HashMap",
         "HashSet",
         "Option",
-        "Range",
         "Range",
         "RangeInclusive",
         "Rc",
@@ -395,6 +399,10 @@ mod tests {
         assert!(inside.contains("drive(0, Self::next__twin_0(self))"), "{text}");
         assert!(after.starts_with("impl<> Own"), "{text}");
         assert!(after.contains("-> Option<<Self as Iterator>::Item>"), "{text}");
+        let back = converted(
+            "impl DoubleEndedIterator for Own { fn next_back(&mut self) -> Option<Self::Item> { loop {} } }",
+        );
+        assert!(back.contains("-> Option<<Self as ::core::iter::Iterator>::Item> { loop"), "{back}");
         let foreign = converted("impl<T: Copy> Mine for Vec<T> { fn f(&self) { loop {} } }");
         assert!(foreign.contains("trait Twin0<T : Copy>: Mine"), "{foreign}");
         assert!(foreign.contains("<Self as Twin0< T >>::f__twin_0(self)"), "{foreign}");
