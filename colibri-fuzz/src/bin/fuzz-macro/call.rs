@@ -54,7 +54,11 @@ impl Generator {
         }
         let helper = self.random.pick(&fitting).clone();
         self.forms.note(if helper.name.contains("::<") { "helper generic" } else { "helper call" });
+        // The counter is borrowed while the arguments of one of its methods are made.
+        let all = self.helpers.clone();
+        self.helpers.retain(|other| !(helper.name.contains('.') && other.name.contains('.')));
         let arguments = self.arguments(&helper.arguments, &helper.name);
+        self.helpers = all;
         Some(format!("{}({arguments}{}).await", helper.name, helper.last))
     }
 

@@ -130,7 +130,7 @@ impl Generator {
             }
             1 => match self.any_ints() {
                 Some(id) => format!("{}.to_vec()", self.scopes.read(id)),
-                None => "vec![4, 4, 2]".to_owned(),
+                None => "vec![4i32, 4, 2]".to_owned(),
             },
             2 => {
                 let end = self.small(7);
@@ -138,7 +138,7 @@ impl Generator {
             }
             3 => match self.movable(Kind::Ints) {
                 Some(id) => self.scopes.take(id),
-                None => "vec![1, 2, 3, 4, 5, 6]".to_owned(),
+                None => "vec![1i32, 2, 3, 4, 5, 6]".to_owned(),
             },
             4 if depth > 0 && self.has_blocks && self.left > 5 => self.block_expression(Kind::Ints),
             _ => {

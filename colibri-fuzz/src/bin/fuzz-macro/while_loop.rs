@@ -41,7 +41,13 @@ impl Generator {
                 self.forms.note("while temporary");
                 let number = self.condition(Self::int_argument);
                 let condition = self.condition(|this| this.boolean(1));
-                self.looped(&format!("while Loud({number} & 63).is({condition})"), Tick::Hard, |_| {})
+                // So that one sees whether the temporary ended before.
+                self.looped_with(
+                    &format!("while Loud({number} & 63).is({condition})"),
+                    Tick::Hard,
+                    |_| {},
+                    |_| "note(7u8);\n".to_owned(),
+                )
             }
             3 => {
                 let (name, end) = (self.unique("w"), self.small(7));
