@@ -23,7 +23,7 @@ impl Generator {
     }
 
     pub(crate) fn while_loop(&mut self) -> String {
-        match self.random.below(7) {
+        match self.random.below(9) {
             0 => {
                 self.forms.note("while");
                 let condition = self.condition(|this| this.boolean(2));
@@ -37,7 +37,7 @@ impl Generator {
                 });
                 self.looped(&format!("while {condition}"), Tick::Hard, |_| {})
             }
-            2 | 6 => {
+            2 | 6..=8 => {
                 self.forms.note("while temporary");
                 let number = self.condition(Self::int_argument);
                 let condition = self.condition(|this| this.boolean(1));
