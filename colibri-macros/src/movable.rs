@@ -6,14 +6,15 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::Ident;
 use quote::ToTokens as _;
 use syn::{Block, Expr, Signature};
 
 use crate::binding::{Binding, Class, Declared, Sequence, Variable};
+use crate::mention::Mentions;
+use crate::method::{LOOKING, SLICE, VECTOR};
 use crate::name;
 use crate::nest::Structure;
-use crate::rest;
 use crate::survey::{Check, Contents, Inside, Survey};
 
 /// The most parameters of one nest, of which fuel and entry are two.
@@ -424,144 +425,7 @@ impl Moves<'_> {
     }
 }
 
-/// The words in the parts of a nest, by loop.
-#[derive(Default)]
-struct Mentions {
-    inside: Vec<BTreeSet<String>>,
-    /// What follows the loop in the iteration around it.
-    after: Vec<BTreeSet<String>>,
-}
-
-impl Mentions {
-    fn of(root: &Expr, structure: &Structure) -> Mentions {
-        let mut mentions = Mentions::default();
-        for inner in &structure.loops {
-            let mut inside = BTreeSet::new();
-            let node = rest::find(root, inner.number);
-            words(node.to_token_stream(), &mut inside);
-            mentions.inside.push(inside);
-            let around = inner.parent.and_then(|parent| rest::find(root, structure.loops[parent].number));
-            let after = around.map(|around| match &around {
-                Expr::ForLoop(node) => rest::after(&node.body, inner.number),
-                Expr::While(node) => rest::after(&node.body, inner.number),
-                Expr::Loop(node) => rest::after(&node.body, inner.number),
-                _ => Vec::new(),
-            });
-            let mut found = BTreeSet::new();
-            for statement in after.into_iter().flatten() {
-                words(statement.to_token_stream(), &mut found);
-            }
-            mentions.after.push(found);
-        }
-        mentions
-    }
-}
-
-/// The identifiers among tokens, and what could be some in literals.
-fn words(tokens: TokenStream, found: &mut BTreeSet<String>) {
-    for token in tokens {
-        match token {
-            TokenTree::Ident(ident) => {
-                found.insert(ident.to_string());
-            }
-            TokenTree::Group(group) => words(group.stream(), found),
-            TokenTree::Literal(literal) => {
-                let text = literal.to_string();
-                let names = text.split(|character: char| !(character.is_alphanumeric() || character == '_'));
-                found.extend(names.map(str::to_owned));
-            }
-            TokenTree::Punct(_) => {}
-        }
-    }
-}
-
 /// Whether a variable holds a number, or what is calculated with as if it were one: it borrows nothing.
 fn is_number(variable: &Variable) -> bool {
     variable.class == Class::Scalar || variable.uses.calculated
 }
-
-/// Methods that change nothing.
-const LOOKING: [&str; 18] = [
-    "binary_search",
-    "chunks",
-    "chunks_exact",
-    "concat",
-    "contains",
-    "ends_with",
-    "first",
-    "get",
-    "is_empty",
-    "iter",
-    "last",
-    "len",
-    "split_at",
-    "starts_with",
-    "to_vec",
-    "windows",
-    "split_first",
-    "split_last",
-];
-
-/// Methods of slices.
-const SLICE: [&str; 32] = [
-    "binary_search",
-    "chunks",
-    "chunks_exact",
-    "chunks_exact_mut",
-    "chunks_mut",
-    "concat",
-    "contains",
-    "copy_from_slice",
-    "copy_within",
-    "ends_with",
-    "fill",
-    "first",
-    "first_mut",
-    "get",
-    "get_mut",
-    "is_empty",
-    "iter",
-    "iter_mut",
-    "last",
-    "last_mut",
-    "len",
-    "reverse",
-    "rotate_left",
-    "rotate_right",
-    "sort",
-    "sort_unstable",
-    "split_at",
-    "split_at_mut",
-    "starts_with",
-    "swap",
-    "to_vec",
-    "windows",
-];
-
-/// Methods of vectors that take `&self` or `&mut self`, and the commonest of slices.
-const VECTOR: [&str; 24] = [
-    "append",
-    "capacity",
-    "clear",
-    "contains",
-    "extend",
-    "extend_from_slice",
-    "first",
-    "get",
-    "get_mut",
-    "insert",
-    "is_empty",
-    "iter",
-    "last",
-    "last_mut",
-    "len",
-    "pop",
-    "push",
-    "remove",
-    "reserve",
-    "resize",
-    "swap",
-    "swap_remove",
-    "truncate",
-    "fill",
-];

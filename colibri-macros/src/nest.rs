@@ -10,6 +10,7 @@ use syn::{
 };
 
 use crate::function::is_cooperative;
+use crate::head;
 use crate::number;
 use crate::shape;
 
@@ -133,7 +134,7 @@ impl Walk<'_> {
             && parent.is_some()
         {
             self.visit_expr(&node.expr);
-            self.can_move &= shape::is_plain(&node.expr);
+            self.can_move &= head::is_plain(&node.expr);
         }
         let is_for = matches!(node, Expr::ForLoop(_));
         let is_over_variable = matches!(node, Expr::ForLoop(node) if is_variable(&node.expr));

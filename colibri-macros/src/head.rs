@@ -1,0 +1,186 @@
+//! What the head of a `for` says about its iterator, and its body about the elements it goes through.
+
+use syn::visit::{self, Visit};
+use syn::{Block, Expr, ExprContinue, Ident, RangeLimits};
+
+use crate::binding::base_of;
+
+/// Methods that borrow a collection: their receiver is not part of the iterator.
+const SOURCES: [&str; 18] = [
+    "iter",
+    "iter_mut",
+    "chars",
+    "char_indices",
+    "bytes",
+    "chunks",
+    "chunks_mut",
+    "chunks_exact",
+    "chunks_exact_mut",
+    "windows",
+    "lines",
+    "split",
+    "split_whitespace",
+    "keys",
+    "values",
+    "values_mut",
+    "drain",
+    "rchunks",
+];
+
+/// Adaptors, which are as large as what they adapt.
+const ADAPTORS: [&str; 12] = [
+    "enumerate",
+    "rev",
+    "step_by",
+    "skip",
+    "take",
+    "zip",
+    "copied",
+    "cloned",
+    "map",
+    "filter",
+    "skip_while",
+    "take_while",
+];
+
+/// Of both, those whose iterator may end before its upper bound.
+const INEXACT: [&str; 8] =
+    ["chars", "char_indices", "lines", "split", "split_whitespace", "filter", "skip_while", "take_while"];
+
+/// Whether an iterator is small, by the look of it: advancing it by value moves it, and a large array's would be
+/// copied in each iteration.
+pub(crate) fn is_small(head: &Expr) -> bool {
+    match head {
+        Expr::Paren(node) => is_small(&node.expr),
+        Expr::Range(_) | Expr::Reference(_) => true,
+        Expr::MethodCall(call) => {
+            let is_source = SOURCES.iter().any(|name| call.method == name);
+            let is_adaptor = ADAPTORS.iter().any(|name| call.method == name);
+            (is_source || is_adaptor && is_small(&call.receiver))
+                && !call.args.iter().any(|argument| matches!(argument, Expr::Array(_) | Expr::Repeat(_)))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a small iterator knows how many items are left.
+pub(crate) fn knows_its_length(head: &Expr) -> bool {
+    match head {
+        Expr::Paren(node) => knows_its_length(&node.expr),
+        Expr::MethodCall(call) => {
+            !INEXACT.iter().any(|name| call.method == name)
+                && (SOURCES.iter().any(|name| call.method == name) || knows_its_length(&call.receiver))
+        }
+        _ => true,
+    }
+}
+
+/// Whether an iterator's expression makes no temporary that the iterator would borrow.
+pub(crate) fn is_plain(head: &Expr) -> bool {
+    match head {
+        Expr::Paren(node) => is_plain(&node.expr),
+        Expr::Range(_) | Expr::Path(_) => true,
+        Expr::Reference(node) => is_place(&node.expr),
+        Expr::MethodCall(call) => {
+            let is_source = SOURCES.iter().any(|name| call.method == name);
+            let is_adaptor = ADAPTORS.iter().any(|name| call.method == name);
+            let receives = is_source && is_place(&call.receiver) || is_adaptor && is_plain(&call.receiver);
+            receives && call.args.iter().all(|argument| is_plain(argument) || is_place(argument))
+        }
+        _ => false,
+    }
+}
+
+fn is_place(expression: &Expr) -> bool {
+    match expression {
+        Expr::Path(_) | Expr::Lit(_) => true,
+        Expr::Paren(node) => is_place(&node.expr),
+        Expr::Field(node) => is_place(&node.base),
+        // A range of numbers is used up.
+        Expr::Index(node) => is_place(&node.expr),
+        Expr::Unary(node) => is_place(&node.expr),
+        Expr::Binary(_) | Expr::Cast(_) => true,
+        _ => false,
+    }
+}
+
+/// Whether an iterator's expression only looks at what it names, and makes the same iterator wherever it stands.
+pub(crate) fn only_looks(head: &Expr) -> bool {
+    const LOOKING: [&str; 7] =
+        ["iter", "chars", "bytes", "char_indices", "chunks", "chunks_exact", "windows"];
+    const PASSING: [&str; 8] = ["enumerate", "rev", "step_by", "skip", "take", "zip", "copied", "cloned"];
+    match head {
+        Expr::Paren(node) => only_looks(&node.expr),
+        Expr::Range(range) => range.start.iter().chain(&range.end).all(|end| is_number(end)),
+        Expr::Reference(node) => node.mutability.is_none() && is_place(&node.expr),
+        Expr::MethodCall(call) => {
+            let is_source = LOOKING.iter().any(|name| call.method == name) && is_place(&call.receiver);
+            let is_adaptor = PASSING.iter().any(|name| call.method == name) && only_looks(&call.receiver);
+            (is_source || is_adaptor)
+                && call.args.iter().all(|argument| is_number(argument) || only_looks(argument))
+        }
+        _ => false,
+    }
+}
+
+/// Arithmetic of what can be named.
+fn is_number(expression: &Expr) -> bool {
+    match expression {
+        Expr::Lit(_) | Expr::Path(_) => true,
+        Expr::Paren(node) => is_number(&node.expr),
+        Expr::Field(node) => is_number(&node.base),
+        Expr::Cast(node) => is_number(&node.expr),
+        Expr::Binary(node) => is_number(&node.left) && is_number(&node.right),
+        Expr::Index(node) => is_number(&node.expr) && is_number(&node.index),
+        Expr::MethodCall(call) => {
+            let is_known = ["len", "min", "max"].iter().any(|name| call.method == name);
+            is_known && is_number(&call.receiver) && call.args.iter().all(is_number)
+        }
+        _ => false,
+    }
+}
+
+/// Whether an iterator is surely one that can be cut in two: a range.
+pub(crate) fn can_be_cut(head: &Expr) -> bool {
+    match head {
+        Expr::Paren(node) => can_be_cut(&node.expr),
+        Expr::Range(range) => matches!(range.limits, RangeLimits::HalfOpen(_)),
+        _ => false,
+    }
+}
+
+/// Whether a body stores to an element of a sequence of which it also loads one: what it loads may be what it stored in
+/// the iteration before. Not where it has a `continue`.
+pub(crate) fn recurs(body: &Block) -> bool {
+    #[derive(Default)]
+    struct Elements<'a> {
+        stored: Vec<&'a Ident>,
+        loaded: Vec<&'a Ident>,
+        continues: bool,
+    }
+
+    impl<'ast> Visit<'ast> for Elements<'ast> {
+        fn visit_expr_assign(&mut self, node: &'ast syn::ExprAssign) {
+            if let Expr::Index(index) = &*node.left {
+                self.stored.extend(base_of(&index.expr));
+                self.visit_expr(&index.index);
+            } else {
+                self.visit_expr(&node.left);
+            }
+            self.visit_expr(&node.right);
+        }
+
+        fn visit_expr_continue(&mut self, _: &'ast ExprContinue) {
+            self.continues = true;
+        }
+
+        fn visit_expr_index(&mut self, node: &'ast syn::ExprIndex) {
+            self.loaded.extend(base_of(&node.expr));
+            visit::visit_expr_index(self, node);
+        }
+    }
+
+    let mut elements = Elements::default();
+    elements.visit_block(body);
+    !elements.continues && elements.stored.iter().any(|ident| elements.loaded.contains(ident))
+}
