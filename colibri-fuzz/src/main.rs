@@ -36,7 +36,7 @@ struct Arguments {
     #[arg(long, value_name = "K", conflicts_with_all = ["cases", "time", "replay"])]
     case: Option<u64>,
     /// For how long, such as 90s, 10min, 1h
-    #[arg(long, value_name = "LENGTH", value_parser = span::from_text)]
+    #[arg(long, value_name = "LENGTH", value_parser = some_time)]
     time: Option<Duration>,
     /// Only the workload in this file: a kept failure, or one written by hand (may be given several times)
     #[arg(long, value_name = "FILE", action = ArgAction::Append, conflicts_with_all = ["cases", "time"])]
@@ -47,6 +47,15 @@ struct Arguments {
     /// Do not keep new failures in the regressions folder
     #[arg(long)]
     no_keep: bool,
+}
+
+/// A length of time in which something can be tried.
+fn some_time(text: &str) -> Result<Duration, String> {
+    let time = span::from_text(text)?;
+    if time.is_zero() {
+        return Err("no case can be tried in no time: give a length such as 10s".to_owned());
+    }
+    Ok(time)
 }
 
 fn main() -> ExitCode {
