@@ -2,71 +2,11 @@
 
 mod support;
 
-use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use colibri_core::{
-    ManualClock, Priority, Scheduler, TaskError, checkpoint, set_progress, sleep, spawn, timeout, yield_now,
-};
-
-const MS: Duration = Duration::from_millis(1);
-
-/// A scheduler on a clock of ours, and the log its tasks write.
-struct Bench {
-    clock: ManualClock,
-    scheduler: Scheduler,
-    log: Log,
-}
-
-#[derive(Clone, Default)]
-struct Log(Rc<RefCell<Vec<String>>>);
-
-impl Log {
-    fn say(&self, what: impl Into<String>) {
-        self.0.borrow_mut().push(what.into());
-    }
-
-    fn take(&self) -> Vec<String> {
-        self.0.borrow_mut().split_off(0)
-    }
-
-    /// The log with runs of equal entries folded: `a×3`.
-    fn folded(&self) -> String {
-        let mut folded: Vec<(String, usize)> = Vec::new();
-        for entry in self.take() {
-            match folded.last_mut() {
-                Some((last, count)) if *last == entry => *count += 1,
-                _ => folded.push((entry, 1)),
-            }
-        }
-        let words: Vec<String> = folded
-            .into_iter()
-            .map(|(entry, count)| if count == 1 { entry } else { format!("{entry}×{count}") })
-            .collect();
-        words.join(" ")
-    }
-}
-
-impl Bench {
-    fn new() -> Self {
-        let clock = ManualClock::new();
-        let scheduler = support::builder().clock(clock.clone()).build();
-        Bench { clock, scheduler, log: Log::default() }
-    }
-
-    /// A task's work: `steps` steps of `step` each, with a checkpoint after each.
-    fn work(&self, name: &'static str, steps: u32, step: Duration) -> impl Future<Output = ()> + 'static {
-        let (clock, log) = (self.clock.clone(), self.log.clone());
-        async move {
-            for _ in 0..steps {
-                clock.advance(step);
-                log.say(name);
-                checkpoint().await;
-            }
-        }
-    }
-}
+use colibri_core::{ManualClock, Priority, TaskError, set_progress, sleep, spawn, timeout, yield_now};
+use support::{Bench, Log, MS};
 
 #[test]
 fn equals_take_turns_by_quantum_across_slices() {
