@@ -9,6 +9,7 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use colibri_core::{Budget, with_budget};
 
@@ -105,6 +106,20 @@ pub fn same<T: PartialEq + Debug, F: Future<Output = T>>(
     stopping: impl Fn() -> F,
 ) -> u64 {
     let expected = watch(&plain);
+    // What is counted in many checks at once: all that there are, and as many as a look at the clock grants.
+    for budget in [Budget::UNLIMITED, Budget::time(Duration::ZERO), Budget::time(Duration::from_micros(30))] {
+        let seen = watch(|| {
+            let mut future = pin!(stopping());
+            let mut context = Context::from_waker(Waker::noop());
+            for _ in 0..1_000_000 {
+                if let Poll::Ready(output) = with_budget(budget, || future.as_mut().poll(&mut context)) {
+                    return output;
+                }
+            }
+            panic!("it never ends");
+        });
+        assert_eq!(seen, expected, "with {budget:?}");
+    }
     let mut checks = 0;
     for budget in [0, 1, 2, 3, 7, 1_000, u32::MAX] {
         let mut polls = 0;
