@@ -131,7 +131,14 @@ fn the_code_map_names_every_file_of_the_core() {
     // A path in the map has slashes on every system.
     let texts =
         paths.map(|path| path.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/"));
-    let missing: Vec<String> = texts.filter(|path| !named_paths(&page).any(|named| named == path)).collect();
+    // A module's folder may stand for its files.
+    let covers = |named: &str, path: &str| {
+        let is_module =
+            named.ends_with('/') && named.starts_with("colibri-core/src/") && named != "colibri-core/src/";
+        named == path || is_module && path.starts_with(named)
+    };
+    let missing: Vec<String> =
+        texts.filter(|path| !named_paths(&page).any(|named| covers(named, path))).collect();
     assert!(missing.is_empty(), "ARCHITECTURE.md's code map does not name: {missing:#?}");
 }
 
