@@ -264,7 +264,7 @@ fn spawns<E: Executor>(batch: usize, batches: usize) -> f64 {
     let watch = Watch::start();
     for _ in 0..batches {
         let tasks: Vec<_> = (0..batch).map(|number| executor.spawn(work(number as u64, LOAD))).collect();
-        // A task behind the others: it finds them done. The root of `block_on` would be woken by each of them.
+        // A task behind the others: it finds them done.
         timed(&executor, async {
             let mut sum = 0;
             for task in tasks {
