@@ -15,9 +15,6 @@ use crate::group::parenthesize_at;
 use crate::name::{self, Runtime};
 use crate::plan::Plan;
 
-/// Whether colibri-core can open strips.
-const HAS_STRIPS: bool = false;
-
 /// A check's surroundings.
 pub(crate) struct Place<'a> {
     pub(crate) runtime: &'a Runtime,
@@ -128,7 +125,6 @@ pub(crate) fn rewritten(node: &Expr, copy: Option<&Expr>, place: &Place<'_>) -> 
         return quote_spanned!(place.span()=> #attributes #stopping);
     };
     let stopping = match place.plan.is_counted(place.number) {
-        true if HAS_STRIPS => counted(node, &in_strips(node, place), place),
         true => counted(node, &stopping, place),
         false => stopping,
     };
@@ -236,39 +232,6 @@ fn counted(node: &ExprForLoop, stopping: &TokenStream, place: &Place<'_>) -> Tok
                 #label #for_token #pat #in_token #iterator #body
             } else {
                 #stopping
-            }
-        }
-    }
-}
-
-// Input:  `for x in items { body }`
-// Output: `loop {
-//              check
-//              let mut strip = (&mut &mut Probe(Some(iterator))).open(fuel);
-//              for x in &mut strip { body }
-//              let is_last; (fuel, iterator, is_last) = strip.close();
-//              if is_last { break }
-//          }`
-// A long loop that surely runs to its end, as many plain loops: what the compiler makes of the plain function's loop,
-// it makes of each of them. Which `open` is meant is found by the number of `&mut`: one cuts ranges and slices in two
-// of their own kind, the other counts.
-fn in_strips(node: &ExprForLoop, place: &Place<'_>) -> TokenStream {
-    let ExprForLoop { label, for_token, pat, in_token, body, .. } = node;
-    let runtime = place.runtime.at(place.span());
-    let (fuel, iterator, check) = (name::fuel(), place.iterator(), place.check());
-    let (strip, is_last) = (name::generated("strip"), name::generated("is_last"));
-    quote_spanned! {place.span()=>
-        #label loop {
-            #check
-            let mut #strip = {
-                use #runtime::{OpenAny as _, OpenFast as _};
-                (&mut &mut #runtime::Probe(#runtime::core::option::Option::Some(#iterator))).open(#fuel)
-            };
-            #for_token #pat #in_token &mut #strip #body
-            let #is_last;
-            (#fuel, #iterator, #is_last) = #strip.close();
-            if #is_last {
-                break;
             }
         }
     }

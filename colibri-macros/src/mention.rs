@@ -26,12 +26,8 @@ impl Mentions {
             words(node.to_token_stream(), &mut inside);
             mentions.inside.push(inside);
             let around = inner.parent.and_then(|parent| rest::find(root, structure.loops[parent].number));
-            let after = around.map(|around| match &around {
-                Expr::ForLoop(node) => rest::after(&node.body, inner.number),
-                Expr::While(node) => rest::after(&node.body, inner.number),
-                Expr::Loop(node) => rest::after(&node.body, inner.number),
-                _ => Vec::new(),
-            });
+            let after =
+                around.as_ref().and_then(rest::parts_of).map(|(_, body)| rest::after(body, inner.number));
             let mut found = BTreeSet::new();
             for statement in after.into_iter().flatten() {
                 words(statement.to_token_stream(), &mut found);

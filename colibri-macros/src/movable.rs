@@ -99,7 +99,9 @@ impl Moves<'_> {
                     variable.class == Class::Shared && variable.sequence != Sequence::Unknown
                 });
         }
-        let mut parameters = Vec::new();
+        let mut parameters: Vec<Parameter> = Vec::new();
+        // The variables of a length that is written down again come along.
+        let mut of_lengths: BTreeSet<Binding> = BTreeSet::new();
         for (binding, inside) in &self.contents.inside {
             if !self.contents.outer.contains(binding) {
                 continue;
@@ -111,18 +113,14 @@ impl Moves<'_> {
             if parameter.is_none() && is_indexed && structure.loops.len() > 1 {
                 return None;
             }
-            parameters.extend(parameter);
-        }
-        // The variables of a length that is written down again come along.
-        let mut of_lengths: BTreeSet<Binding> = BTreeSet::new();
-        for binding in self.contents.inside.keys() {
-            if self.length(*binding).is_some() {
+            if parameter.as_ref().is_some_and(|parameter| parameter.length.is_some()) {
                 of_lengths.extend(&self.variables[*binding].length_of);
             }
+            parameters.extend(parameter);
         }
         for binding in of_lengths {
             let ident = &self.variables[binding].ident;
-            if !parameters.iter().any(|parameter: &Parameter| parameter.ident == *ident) {
+            if !parameters.iter().any(|parameter| parameter.ident == *ident) {
                 parameters.push(Parameter { ident: ident.clone(), passing: Passing::Value, length: None });
             }
         }

@@ -12,12 +12,13 @@ use syn::{
 use crate::function::is_cooperative;
 use crate::head;
 use crate::number;
+use crate::rest;
 use crate::shape;
 
 /// The most loops in one nest: as many as `Entry` has variants.
 const MOST_LOOPS: usize = 6;
 
-/// The deepest nest: the code for an entry in the middle grows with the square of it.
+/// The deepest nest: each loop's body is written down once more for each loop around it that is entered.
 const DEEPEST: usize = 3;
 
 /// Tokens of a nest beyond which its copies grow too large.
@@ -106,23 +107,16 @@ struct Walk<'a> {
 impl Walk<'_> {
     /// The number of a loop that gets a check.
     fn number_of(&self, node: &Expr) -> Option<usize> {
-        let attributes = match node {
-            Expr::ForLoop(node) => &node.attrs,
-            Expr::While(node) => &node.attrs,
-            Expr::Loop(node) => &node.attrs,
-            _ => return None,
-        };
+        let attributes = rest::attributes_of(node)?;
         let (_, number) = number::split(attributes);
         number.filter(|number| !self.constant.contains(number) && !attributes.iter().any(is_cooperative))
     }
 
     /// A loop where a statement is.
     fn nested(&mut self, node: &Expr, parent: Option<usize>) {
-        let (attributes, label, body) = match node {
-            Expr::ForLoop(node) => (&node.attrs, &node.label, &node.body),
-            Expr::While(node) => (&node.attrs, &node.label, &node.body),
-            Expr::Loop(node) => (&node.attrs, &node.label, &node.body),
-            _ => return,
+        let (Some(attributes), Some((label, body))) = (rest::attributes_of(node), rest::parts_of(node))
+        else {
+            return;
         };
         let (others, number) = number::split(attributes);
         let Some(number) = number else {

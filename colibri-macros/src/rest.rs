@@ -1,7 +1,7 @@
 //! Parts of a nest, by the numbers of its loops.
 
 use syn::visit::{self, Visit};
-use syn::{Attribute, Block, Expr, Stmt};
+use syn::{Attribute, Block, Expr, Label, Stmt};
 
 use crate::number;
 
@@ -10,11 +10,22 @@ pub(crate) fn number_of(node: &Expr) -> Option<usize> {
     attributes_of(node).and_then(|attributes| number::split(attributes).1)
 }
 
-fn attributes_of(node: &Expr) -> Option<&[Attribute]> {
+/// A loop's attributes.
+pub(crate) fn attributes_of(node: &Expr) -> Option<&[Attribute]> {
     match node {
         Expr::ForLoop(node) => Some(&node.attrs),
         Expr::While(node) => Some(&node.attrs),
         Expr::Loop(node) => Some(&node.attrs),
+        _ => None,
+    }
+}
+
+/// A loop's label and body.
+pub(crate) fn parts_of(node: &Expr) -> Option<(Option<&Label>, &Block)> {
+    match node {
+        Expr::ForLoop(node) => Some((node.label.as_ref(), &node.body)),
+        Expr::While(node) => Some((node.label.as_ref(), &node.body)),
+        Expr::Loop(node) => Some((node.label.as_ref(), &node.body)),
         _ => None,
     }
 }

@@ -2,7 +2,6 @@
 
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
-use syn::Expr;
 
 use super::{Nest, iteration_label, label, loop_label, nest_label};
 use crate::jumps::{Jumps, Target};
@@ -24,12 +23,7 @@ impl Nest<'_> {
         let mut code = self.at_head(index, false, &node);
         let mut inner = index;
         for (depth, outer) in chain[..chain.len() - 1].iter().enumerate().rev() {
-            let body = match &self.nodes[*outer] {
-                Expr::ForLoop(node) => &node.body,
-                Expr::While(node) => &node.body,
-                Expr::Loop(node) => &node.body,
-                _ => return TokenStream::new(),
-            };
+            let Some((_, body)) = rest::parts_of(&self.nodes[*outer]) else { break };
             let mut rest = rest::after(body, self.number(inner));
             let mut jumps = Jumps::new(&outside[..=depth], Some(depth));
             jumps.statements(&mut rest);
@@ -56,15 +50,10 @@ impl Nest<'_> {
 
     /// Where jumps out of the loops inside go.
     pub(super) fn target(&self, index: usize) -> Target {
-        let label = match &self.nodes[index] {
-            Expr::ForLoop(node) => &node.label,
-            Expr::While(node) => &node.label,
-            Expr::Loop(node) => &node.label,
-            _ => &None,
-        };
+        let label = rest::parts_of(&self.nodes[index]).and_then(|(label, _)| label);
         let runtime = self.place.runtime.at(self.span());
         Target {
-            label: label.as_ref().map(|label| label.name.clone()),
+            label: label.map(|label| label.name.clone()),
             continues: iteration_label(index),
             breaks: if index == 0 { nest_label() } else { loop_label(index) },
             value: (index == 0).then(|| quote_spanned!(self.span()=> #runtime::Exit::Done)),
