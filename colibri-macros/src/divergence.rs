@@ -2,6 +2,8 @@
 
 use syn::{Expr, ExprPath, Stmt};
 
+use crate::name;
+
 /// Whether a variable that is used at the statement, or before it in its block, may never be used again: the
 /// statement may end the way of control. Where one cannot know, it may.
 pub(crate) fn ends(statement: &Stmt) -> bool {
@@ -50,7 +52,7 @@ fn is_ending_macro(node: &syn::Macro) -> bool {
         "write",
         "writeln",
     ];
-    let name = node.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
+    let name = name::of_macro(node);
     !GOES_ON.contains(&name.as_str())
 }
 

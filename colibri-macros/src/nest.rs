@@ -11,6 +11,7 @@ use syn::{
 
 use crate::function::is_cooperative;
 use crate::head;
+use crate::name;
 use crate::number;
 use crate::rest;
 use crate::shape;
@@ -313,8 +314,7 @@ impl<'ast> Visit<'ast> for Walk<'_> {
             "write",
             "writeln",
         ];
-        let is_known =
-            node.path.segments.last().is_some_and(|last| KNOWN.iter().any(|name| last.ident == name));
+        let is_known = KNOWN.contains(&name::of_macro(node).as_str());
         let text = node.tokens.to_string();
         // What jumps in there would go unseen, and so would a call of the function to itself.
         let jumps = ["break", "continue", "return", "await", "?", &self.function.to_string()]

@@ -390,7 +390,7 @@ impl<'a> Rewrite<'a> {
     /// what leaves the function, are rewritten. The tokens stay untouched if nothing in them was. Loops stay as they
     /// are, and so does every other macro: nobody knows what it makes of its tokens.
     fn visit_known_macro(&mut self, node: &mut Macro) {
-        let Some(known) = node.path.segments.last().map(|segment| segment.ident.to_string()) else { return };
+        let known = name::of_macro(node);
         let is_assertion = matches!(known.as_str(), "assert" | "debug_assert");
         match known.as_str() {
             "assert" | "assert_eq" | "assert_ne" | "debug_assert" | "debug_assert_eq" | "debug_assert_ne"

@@ -11,6 +11,7 @@ use syn::{
 
 use crate::constant::constant_rounds;
 use crate::head::{is_small, knows_its_length};
+use crate::name;
 use crate::number;
 
 /// Rounds of constant loops, one inside the other, that count as straight-line code.
@@ -195,8 +196,7 @@ impl<'ast> Visit<'ast> for Leaf {
             "todo",
             "unimplemented",
         ];
-        let is_known =
-            node.path.segments.last().is_some_and(|last| KNOWN.iter().any(|name| last.ident == name));
+        let is_known = KNOWN.contains(&name::of_macro(node).as_str());
         let text = node.tokens.to_string();
         // A closure or a jump in there would go unseen.
         self.is_leaf &= is_known && !["|", "break", "continue", "?"].iter().any(|sign| text.contains(sign));

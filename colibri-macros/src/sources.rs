@@ -11,6 +11,7 @@ use syn::{
 };
 
 use crate::binding::{self, Binding, Bindings};
+use crate::name;
 
 /// The variables that an expression names where its value may borrow from them.
 pub(crate) fn of(expression: &Expr, bindings: &mut Bindings) -> BTreeSet<Binding> {
@@ -132,7 +133,7 @@ impl<'ast> Visit<'ast> for Sources<'_> {
     }
 
     fn visit_macro(&mut self, node: &'ast Macro) {
-        let name = node.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
+        let name = name::of_macro(node);
         match name.as_str() {
             "format" => {}
             "vec" => self.elements(node),

@@ -5,10 +5,11 @@ use syn::parse::ParseStream;
 use syn::{Expr, Lit, Macro, Token};
 
 use super::{Survey, Use};
+use crate::name;
 
 impl Survey {
     pub(super) fn call_of_macro(&mut self, node: &Macro) {
-        let name = node.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
+        let name = name::of_macro(node);
         match name.as_str() {
             "assert" | "assert_eq" | "assert_ne" | "debug_assert" | "debug_assert_eq" | "debug_assert_ne"
             | "eprint" | "eprintln" | "format" | "print" | "println" | "write" | "writeln" => {
