@@ -106,6 +106,47 @@ impl<T> Cut for core::slice::IterMut<'_, T> {
     }
 }
 
+macro_rules! cut_by_skipping {
+    ($(<$($generic:tt),+> $iterator:ty;)*) => {
+        $(
+            impl<$($generic),+> Cut for $iterator
+            where
+                Self: Clone + DoubleEndedIterator + ExactSizeIterator,
+            {
+                #[inline(always)]
+                fn items(&self) -> usize {
+                    self.len()
+                }
+
+                #[inline(always)]
+                fn cut(self, count: usize) -> (Self, Self) {
+                    let (mut head, mut rest) = (self.clone(), self);
+                    let after = rest.len() - count;
+                    if after > 0 {
+                        head.nth_back(after - 1);
+                    }
+                    if count > 0 {
+                        rest.nth(count - 1);
+                    }
+                    (head, rest)
+                }
+            }
+        )*
+    };
+}
+
+// Each of these skips any number of items, from both ends, in one step.
+cut_by_skipping! {
+    <'a, T> core::slice::Chunks<'a, T>;
+    <'a, T> core::slice::ChunksExact<'a, T>;
+    <'a, T> core::slice::Windows<'a, T>;
+    <'a, T> core::iter::Copied<core::slice::Iter<'a, T>>;
+    <'a, T> core::iter::Enumerate<core::slice::Iter<'a, T>>;
+    <'a, T> core::iter::Enumerate<core::slice::ChunksExact<'a, T>>;
+    <'a, T> core::iter::Rev<core::slice::Iter<'a, T>>;
+    <I> core::iter::Rev<core::ops::Range<I>>;
+}
+
 /// Opens a strip of an iterator that can be cut.
 pub trait OpenFast {
     /// The iterator.

@@ -51,6 +51,22 @@ both! {
         vec![a.len(), b.len(), c.len(), a.iter().sum()]
     }
 
+    // Each of these is cut in two of its own kind, wherever the fuel ends.
+    fn cut_by_skipping(n: usize) -> Vec<usize> {
+        let v: Vec<usize> = (0..n).collect();
+        let mut out = vec![];
+        for c in v.chunks(3) { out.push(c.len() * 100 + c[0]); }
+        for c in v.chunks_exact(4) { out.push(c[0] + c[3]); }
+        for c in v.windows(2) { out.push(c[0] * c[1]); }
+        for x in v.iter().copied() { out.push(x); }
+        for (i, x) in v.iter().enumerate() { out.push(i * 1000 + x); }
+        for (i, c) in v.chunks_exact(2).enumerate() { out.push(i * 1000 + c[1]); }
+        for x in v.iter().rev() { out.push(x + 7); }
+        for x in (3..n).rev() { out.push(x + 8); }
+        for x in (3..n as u64).rev() { out.push(x as usize + 9); }
+        out
+    }
+
     fn the_length_changes(n: usize) -> usize {
         let mut length = n + 1;
         let mut row = vec![1usize; length];
@@ -209,6 +225,7 @@ compare! {
     two_rows: 0, 1, 2, 9, 90;
     rows_of_two_lengths: 0, 1, 2, 9;
     three_in_turn: 0, 1, 2, 9;
+    cut_by_skipping: 0, 1, 2, 3, 4, 9, 70, 300;
     the_length_changes: 0, 1, 9;
     the_vector_grows: 0, 1, 9;
     a_shadowed_length: 0, 1, 9;
