@@ -3,8 +3,11 @@
 pub extern crate alloc;
 pub use core;
 
-use core::future::Future;
-use core::ops::ControlFlow;
+pub use core::cmp::Ord;
+pub use core::future::{Future, IntoFuture};
+pub use core::iter::{IntoIterator, Iterator};
+pub use core::ops::{ControlFlow, FnOnce};
+pub use core::option::Option::{None, Some};
 use core::pin::{Pin, pin};
 use core::task::{Context, Poll, Waker};
 

@@ -1,8 +1,6 @@
-pub fn fetch(
-    mut self,
-    argument_1: (u32, Secret),
-    argument_2: Guard,
-) -> impl core::future::Future<Output = Vec<u8>> {
+pub fn fetch(mut self, argument_1: (u32, Secret), argument_2: Guard) -> impl Future<Output = Vec<u8>> {
+    #[allow(unused_imports)]
+    use ::colibri_core::__private as runtime;
     async move {
         let mut frame = Frame::new(const { &Function::new("fetch", core::file!(), 0u32) });
         let body = async move {
@@ -14,7 +12,7 @@ pub fn fetch(
             let mut argument_2 = argument_2;
             let mut fuel = take();
             let value: Vec<u8> = {
-                if let core::option::Option::Some(value) = core::option::Option::None::<Vec<u8>> {
+                if let Some(value) = None::<Vec<u8>> {
                     return value;
                 };
                 let mut out = Vec::new();
@@ -26,7 +24,7 @@ pub fn fetch(
                     if out.len() < self.limit {
                         fuel -= 1;
                         out.extend(
-                            (match core::future::IntoFuture::into_future(self.read(first)) {
+                            (match IntoFuture::into_future(self.read(first)) {
                                 future => {
                                     put(fuel);
                                     let value = future.await;
@@ -51,7 +49,7 @@ pub fn fetch(
         let mut body = core::pin::pin!(body);
         core::future::poll_fn(move |context| {
             let scope = enter(&mut frame);
-            core::future::Future::poll(core::pin::Pin::as_mut(&mut body), context)
+            Future::poll(core::pin::Pin::as_mut(&mut body), context)
         })
         .await
     }

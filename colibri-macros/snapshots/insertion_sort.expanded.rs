@@ -1,4 +1,6 @@
-fn insertion_sort(v: &mut [u32]) -> impl core::future::Future<Output = ()> {
+fn insertion_sort(v: &mut [u32]) -> impl Future<Output = ()> {
+    #[allow(unused_imports)]
+    use ::colibri_core::__private as runtime;
     async move {
         let mut frame = Frame::new(const { &Function::new("insertion_sort", core::file!(), 0u32) });
         let body = async move {
@@ -6,11 +8,11 @@ fn insertion_sort(v: &mut [u32]) -> impl core::future::Future<Output = ()> {
             let mut v = v;
             let mut fuel = take();
             let value: () = {
-                if let core::option::Option::Some(value) = core::option::Option::None::<()> {
+                if let Some(value) = None::<()> {
                     return value;
                 };
                 {
-                    match core::iter::IntoIterator::into_iter(1..v.len()) {
+                    match IntoIterator::into_iter(1..v.len()) {
                         mut iterator_0 => {
                             #[inline(never)]
                             #[allow(clippy::too_many_arguments, non_camel_case_types)]
@@ -18,7 +20,7 @@ fn insertion_sort(v: &mut [u32]) -> impl core::future::Future<Output = ()> {
                                 p0: P0,
                                 p1: P1,
                                 p2: P2,
-                                body: impl core::ops::FnOnce(P0, P1, P2) -> R,
+                                body: impl FnOnce(P0, P1, P2) -> R,
                             ) -> R {
                                 body(p0, p1, p2)
                             }
@@ -47,10 +49,9 @@ fn insertion_sort(v: &mut [u32]) -> impl core::future::Future<Output = ()> {
                                                                 entry = Entry::At0((iterator_0,));
                                                                 break 'nest Exit::Left(entry);
                                                             }
-                                                            match core::iter::Iterator::next(&mut iterator_0)
-                                                            {
-                                                                core::option::Option::None => break,
-                                                                core::option::Option::Some(i) => {
+                                                            match Iterator::next(&mut iterator_0) {
+                                                                None => break,
+                                                                Some(i) => {
                                                                     fuel -= 1;
                                                                     let key = v[i];
                                                                     let mut j = i;
@@ -186,7 +187,7 @@ fn insertion_sort(v: &mut [u32]) -> impl core::future::Future<Output = ()> {
         let mut body = core::pin::pin!(body);
         core::future::poll_fn(move |context| {
             let scope = enter(&mut frame);
-            core::future::Future::poll(core::pin::Pin::as_mut(&mut body), context)
+            Future::poll(core::pin::Pin::as_mut(&mut body), context)
         })
         .await
     }

@@ -1,11 +1,13 @@
-fn quicksort(v: &mut [u32]) -> impl core::future::Future<Output = ()> {
+fn quicksort(v: &mut [u32]) -> impl Future<Output = ()> {
+    #[allow(unused_imports)]
+    use ::colibri_core::__private as runtime;
     async move {
         let mut frame = Frame::new(const { &Function::new("quicksort", core::file!(), 0u32) });
         let body = async move {
             let v = v;
             let mut fuel = take();
             let value: () = {
-                if let core::option::Option::Some(value) = core::option::Option::None::<()> {
+                if let Some(value) = None::<()> {
                     return value;
                 };
                 if v.len() < 2 {
@@ -50,7 +52,7 @@ fn quicksort(v: &mut [u32]) -> impl core::future::Future<Output = ()> {
         let mut body = core::pin::pin!(body);
         core::future::poll_fn(move |context| {
             let scope = enter(&mut frame);
-            core::future::Future::poll(core::pin::Pin::as_mut(&mut body), context)
+            Future::poll(core::pin::Pin::as_mut(&mut body), context)
         })
         .await
     }

@@ -1,7 +1,6 @@
-fn scan(
-    lines: &[&str],
-    limit: usize,
-) -> impl core::future::Future<Output = Result<usize, std::num::ParseIntError>> {
+fn scan(lines: &[&str], limit: usize) -> impl Future<Output = Result<usize, std::num::ParseIntError>> {
+    #[allow(unused_imports)]
+    use ::colibri_core::__private as runtime;
     async move {
         let mut frame = Frame::new(const { &Function::new("scan", core::file!(), 0u32) });
         let body = async move {
@@ -10,14 +9,12 @@ fn scan(
             let mut limit = limit;
             let mut fuel = take();
             let value: Result<usize, std::num::ParseIntError> = {
-                if let core::option::Option::Some(value) =
-                    core::option::Option::None::<Result<usize, std::num::ParseIntError>>
-                {
+                if let Some(value) = None::<Result<usize, std::num::ParseIntError>> {
                     return value;
                 };
                 let mut total = 0;
                 {
-                    match core::iter::IntoIterator::into_iter(lines) {
+                    match IntoIterator::into_iter(lines) {
                         mut iterator_1 => {
                             #[inline(never)]
                             #[allow(clippy::too_many_arguments, non_camel_case_types)]
@@ -26,7 +23,7 @@ fn scan(
                                 p1: P1,
                                 p2: P2,
                                 p3: P3,
-                                body: impl core::ops::FnOnce(P0, P1, P2, P3) -> R,
+                                body: impl FnOnce(P0, P1, P2, P3) -> R,
                             ) -> R {
                                 body(p0, p1, p2, p3)
                             }
@@ -61,13 +58,41 @@ fn scan(
                                                                     entry = Entry::At0((iterator_1,));
                                                                     break 'nest Exit::Left(entry);
                                                                 }
-                                                                match core::iter::Iterator::next(
-                                                                    &mut iterator_1,
-                                                                ) {
-                                                                    core::option::Option::None => break,
-                                                                    core::option::Option::Some(line) => {
+                                                                match Iterator::next(&mut iterator_1) {
+                                                                    None => break,
+                                                                    Some(line) => {
                                                                         fuel -= 1;
-                                                                        match core :: iter :: IntoIterator :: into_iter (line . split (',')) { mut iterator_2 => { let charge = upper (& iterator_2) ; if charge > arrears { entry = Entry :: At1 ((line , iterator_1 , iterator_2 ,)) ; break 'nest Exit :: Left (entry) ; } fuel -= charge ; for part in & mut iterator_2 { if part . is_empty () { continue 'lines ; } total += (match branch :: < Result < usize , std :: num :: ParseIntError > , _ > (part . parse :: < usize > ()) { core :: ops :: ControlFlow :: Continue (value) => value , core :: ops :: ControlFlow :: Break (value) => break 'nest Exit :: Return (value) , }) ; if total > limit { break 'lines ; } if part == "end" { break 'nest Exit :: Return ({ let value : Result < usize , std :: num :: ParseIntError > = Ok (total) ; value }) ; } } fuel += upper (& iterator_2) ; } }
+                                                                        match IntoIterator::into_iter(
+                                                                            line.split(','),
+                                                                        ) {
+                                                                            mut iterator_2 => {
+                                                                                let charge =
+                                                                                    upper(&iterator_2);
+                                                                                if charge > arrears {
+                                                                                    entry = Entry::At1((
+                                                                                        line, iterator_1,
+                                                                                        iterator_2,
+                                                                                    ));
+                                                                                    break 'nest Exit::Left(
+                                                                                        entry,
+                                                                                    );
+                                                                                }
+                                                                                fuel -= charge;
+                                                                                for part in &mut iterator_2 {
+                                                                                    if part.is_empty() {
+                                                                                        continue 'lines;
+                                                                                    }
+                                                                                    total += (match branch :: < Result < usize , std :: num :: ParseIntError > , _ > (part . parse :: < usize > ()) { ControlFlow :: Continue (value) => value , ControlFlow :: Break (value) => break 'nest Exit :: Return (value) , }) ;
+                                                                                    if total > limit {
+                                                                                        break 'lines;
+                                                                                    }
+                                                                                    if part == "end" {
+                                                                                        break 'nest Exit :: Return ({ let value : Result < usize , std :: num :: ParseIntError > = Ok (total) ; value }) ;
+                                                                                    }
+                                                                                }
+                                                                                fuel += upper(&iterator_2);
+                                                                            }
+                                                                        }
                                                                     }
                                                                 }
                                                             }
@@ -104,16 +129,31 @@ fn scan(
                                                                         ));
                                                                         break 'nest Exit::Left(entry);
                                                                     }
-                                                                    match core::iter::Iterator::next(
-                                                                        &mut iterator_2,
-                                                                    ) {
-                                                                        core::option::Option::None => break,
-                                                                        core::option::Option::Some(part) => {
+                                                                    match Iterator::next(&mut iterator_2) {
+                                                                        None => break,
+                                                                        Some(part) => {
                                                                             fuel -= 1;
                                                                             if part.is_empty() {
                                                                                 break 'iteration_0;
                                                                             }
-                                                                            total += (match branch :: < Result < usize , std :: num :: ParseIntError > , _ > (part . parse :: < usize > ()) { core :: ops :: ControlFlow :: Continue (value) => value , core :: ops :: ControlFlow :: Break (value) => break 'nest Exit :: Return (value) , }) ;
+                                                                            total += (match branch::<
+                                                                                Result<
+                                                                                    usize,
+                                                                                    std::num::ParseIntError,
+                                                                                >,
+                                                                                _,
+                                                                            >(
+                                                                                part.parse::<usize>(),
+                                                                            ) {
+                                                                                ControlFlow::Continue(
+                                                                                    value,
+                                                                                ) => value,
+                                                                                ControlFlow::Break(value) => {
+                                                                                    break 'nest Exit::Return(
+                                                                                        value,
+                                                                                    );
+                                                                                }
+                                                                            });
                                                                             if total > limit {
                                                                                 break 'nest Exit::Done;
                                                                             }
@@ -164,7 +204,7 @@ fn scan(
         let mut body = core::pin::pin!(body);
         core::future::poll_fn(move |context| {
             let scope = enter(&mut frame);
-            core::future::Future::poll(core::pin::Pin::as_mut(&mut body), context)
+            Future::poll(core::pin::Pin::as_mut(&mut body), context)
         })
         .await
     }

@@ -1,16 +1,18 @@
-fn sum(data: &[u64]) -> impl core::future::Future<Output = u64> {
+fn sum(data: &[u64]) -> impl Future<Output = u64> {
+    #[allow(unused_imports)]
+    use ::colibri_core::__private as runtime;
     async move {
         let mut frame = Frame::new(const { &Function::new("sum", core::file!(), 0u32) });
         let body = async move {
             let data = data;
             let mut fuel = take();
             let value: u64 = {
-                if let core::option::Option::Some(value) = core::option::Option::None::<u64> {
+                if let Some(value) = None::<u64> {
                     return value;
                 };
                 let mut sum = 0;
                 {
-                    match core::iter::IntoIterator::into_iter(data) {
+                    match IntoIterator::into_iter(data) {
                         mut iterator_1 => {
                             #[inline(never)]
                             #[allow(clippy::too_many_arguments, non_camel_case_types)]
@@ -18,7 +20,7 @@ fn sum(data: &[u64]) -> impl core::future::Future<Output = u64> {
                                 p0: P0,
                                 p1: P1,
                                 p2: P2,
-                                body: impl core::ops::FnOnce(P0, P1, P2) -> R,
+                                body: impl FnOnce(P0, P1, P2) -> R,
                             ) -> R {
                                 body(p0, p1, p2)
                             }
@@ -45,10 +47,7 @@ fn sum(data: &[u64]) -> impl core::future::Future<Output = u64> {
                                                             }
                                                             let mut strip = {
                                                                 use {OpenAny as _, OpenFast as _};
-                                                                (&mut &mut Probe(core::option::Option::Some(
-                                                                    iterator_1,
-                                                                )))
-                                                                    .open(fuel)
+                                                                (&mut &mut Probe(Some(iterator_1))).open(fuel)
                                                             };
                                                             for x in &mut strip {
                                                                 sum += x;
@@ -91,7 +90,7 @@ fn sum(data: &[u64]) -> impl core::future::Future<Output = u64> {
         let mut body = core::pin::pin!(body);
         core::future::poll_fn(move |context| {
             let scope = enter(&mut frame);
-            core::future::Future::poll(core::pin::Pin::as_mut(&mut body), context)
+            Future::poll(core::pin::Pin::as_mut(&mut body), context)
         })
         .await
     }

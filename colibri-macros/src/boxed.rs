@@ -19,7 +19,7 @@ use crate::signature::Output;
 /// Makes the signature return a boxed future.
 pub(crate) fn returning_boxed(signature: &mut Signature, has_body: bool, output: &Output, runtime: &Runtime) {
     signature.asyncness = None;
-    let path = runtime.path();
+    let path = runtime.outside();
     let boxed = if signature.receiver().is_some() || !has_body {
         let (lifetime, ty) = name_lifetimes(signature);
         quote_spanned!(Span::mixed_site()=> dyn #path::core::future::Future<Output = #ty> + #lifetime)

@@ -56,7 +56,7 @@ fn expand(options: &Options, item: TokenStream, report: &mut Report) -> Option<T
     let runtime = Runtime::new(options.runtime.as_ref());
     let output = Output::of(&function.signature);
     let body = function.body.take().map(|body| {
-        let (rewritten, plan) = rewrite(body, &function, options, &output, &runtime, report);
+        let (rewritten, plan) = rewrite(body, &function, options, &output, report);
         let moves = signature::move_arguments(&mut function.signature, &plan);
         future(&rewritten, &moves, &function, options, &output, &runtime)
     });
@@ -90,7 +90,6 @@ fn rewrite(
     function: &Function,
     options: &Options,
     output: &Output,
-    runtime: &Runtime,
     report: &mut Report,
 ) -> (Rewritten, Plan) {
     let label = label(function, options);
@@ -102,7 +101,7 @@ fn rewrite(
     let attempt = |fuel: bool, plan: &Plan, report: &mut Report| {
         let mut body = body.clone();
         let recursion = Recursion::of(&function.signature, &body);
-        let mut rewrite = Rewrite::new(runtime, &label, output, recursion, plan, report);
+        let mut rewrite = Rewrite::new(&label, output, recursion, plan, report);
         (rewrite.is_async, rewrite.strict, rewrite.has_fuel) = (is_async, options.strict, fuel);
         rewrite.visit_block_mut(&mut body);
         let found = rewrite.found;
@@ -124,7 +123,8 @@ fn label(function: &Function, options: &Options) -> String {
     }
 }
 
-// Output: `{ async move { .. } }`, the body of the function that returns a future; see the crate's documentation.
+// Output: `{ use .. as __colibri_runtime; async move { .. } }`, the body of the function that returns a future; see
+// the crate's documentation.
 fn future(
     rewritten: &Rewritten,
     moves: &TokenStream,
@@ -133,35 +133,35 @@ fn future(
     output: &Output,
     runtime: &Runtime,
 ) -> TokenStream {
-    let inner = inner(rewritten, moves, output, runtime);
+    let inner = inner(rewritten, moves, output);
     let waits = rewritten.found.awaits > 0 || rewritten.has_fuel();
     let future = if waits {
-        let framed = framed(&inner, &static_function(function, options, runtime), runtime);
+        let framed = framed(&inner, &static_function(function, options));
         quote_spanned!(Span::mixed_site()=> async move { #framed })
     } else {
         inner
     };
-    let runtime = runtime.path();
+    let (import, runtime) = (runtime.import(), name::runtime(Span::mixed_site()));
     if output.is_never {
         // It stays an `async fn`, see `returning_future`.
-        quote_spanned!(Span::mixed_site()=> { #future.await })
+        quote_spanned!(Span::mixed_site()=> { #import #future.await })
     } else if options.boxed {
-        quote_spanned!(Span::mixed_site()=> { #runtime::alloc::boxed::Box::pin(#future) })
+        quote_spanned!(Span::mixed_site()=> { #import #runtime::alloc::boxed::Box::pin(#future) })
     } else {
-        quote_spanned!(Span::mixed_site()=> { #future })
+        quote_spanned!(Span::mixed_site()=> { #import #future })
     }
 }
 
 // Output: `async move { let a = a; let mut fuel = take(); let value: T = { expected return; body }; put(fuel); value }`
-fn inner(rewritten: &Rewritten, moves: &TokenStream, output: &Output, runtime: &Runtime) -> TokenStream {
+fn inner(rewritten: &Rewritten, moves: &TokenStream, output: &Output) -> TokenStream {
     let mut body = rewritten.body.clone();
     // Also keeps the body from being a block around a single expression, of which the compiler would warn.
     let semicolon = Some(Token![;](Span::mixed_site()));
-    body.stmts.insert(0, Stmt::Expr(Expr::Verbatim(expected_return(output, runtime)), semicolon));
+    body.stmts.insert(0, Stmt::Expr(Expr::Verbatim(expected_return(output)), semicolon));
     if !rewritten.has_fuel() && output.closure_bounds.is_none() {
         return quote_spanned!(Span::mixed_site()=> async move { #moves #body });
     }
-    let runtime = runtime.path();
+    let runtime = name::runtime(Span::mixed_site());
     let (fuel, value, annotation) = (name::fuel(), name::value(), &output.annotation);
     let (helper, body) = match &output.closure_bounds {
         None => (TokenStream::new(), quote!(#body)),
@@ -188,22 +188,22 @@ fn inner(rewritten: &Rewritten, moves: &TokenStream, output: &Output, runtime: &
 // Output: `if let Some(value) = None::<T> { return value; }`, a statement
 // A `return` that is never taken tells the compiler the type before the first real one, so that each of them is
 // checked against it, and coerced to it, as in the plain function.
-fn expected_return(output: &Output, runtime: &Runtime) -> TokenStream {
+fn expected_return(output: &Output) -> TokenStream {
     if output.is_never || output.is_opaque {
         return quote_spanned!(Span::mixed_site()=> let () = ());
     }
-    let runtime = runtime.path();
+    let runtime = name::runtime(Span::mixed_site());
     let (value, annotation) = (name::value(), &output.annotation);
     quote_spanned! {Span::mixed_site()=>
-        if let #runtime::core::option::Option::Some(#value) = #runtime::core::option::Option::None::<#annotation> {
+        if let #runtime::Some(#value) = #runtime::None::<#annotation> {
             return #value;
         }
     }
 }
 
 // Output: a block's content that polls the inner future, inside a scope of the runtime's for each poll.
-fn framed(inner: &TokenStream, function: &TokenStream, runtime: &Runtime) -> TokenStream {
-    let runtime = runtime.path();
+fn framed(inner: &TokenStream, function: &TokenStream) -> TokenStream {
+    let runtime = name::runtime(Span::mixed_site());
     let (frame, body, context, scope) = (
         name::generated("frame"),
         name::generated("body"),
@@ -216,16 +216,16 @@ fn framed(inner: &TokenStream, function: &TokenStream, runtime: &Runtime) -> Tok
         let mut #body = #runtime::core::pin::pin!(#body);
         #runtime::core::future::poll_fn(move |#context| {
             let #scope = #runtime::enter(&mut #frame);
-            #runtime::core::future::Future::poll(#runtime::core::pin::Pin::as_mut(&mut #body), #context)
+            #runtime::Future::poll(#runtime::core::pin::Pin::as_mut(&mut #body), #context)
         }).await
     }
 }
 
 // Output: `Function::new("f", "src/lib.rs", 12).checks(128).slice_nanos(4_000_000)`
-fn static_function(function: &Function, options: &Options, runtime: &Runtime) -> TokenStream {
+fn static_function(function: &Function, options: &Options) -> TokenStream {
     let at = function.signature.fn_token.span;
-    let (file, line) = (looping::file(runtime, at), looping::line(at));
-    let runtime = runtime.path();
+    let (file, line) = (looping::file(at), looping::line(at));
+    let runtime = name::runtime(Span::mixed_site());
     let label = label(function, options);
     let checks = options.budget.map(|checks| quote!(.checks(#checks)));
     let slice = options.slice.map(|slice| {

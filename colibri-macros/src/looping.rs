@@ -12,12 +12,11 @@ use syn::{
 };
 
 use crate::group::parenthesize_at;
-use crate::name::{self, Runtime};
+use crate::name;
 use crate::plan::Plan;
 
 /// A check's surroundings.
 pub(crate) struct Place<'a> {
-    pub(crate) runtime: &'a Runtime,
     /// What reports call the function.
     pub(crate) function: &'a str,
     /// The keyword of the loop, for the line in reports and debuggers.
@@ -47,8 +46,8 @@ impl Place<'_> {
 
     // Output: `const { &Site::new("f", "src/lib.rs", 12) }`
     pub(crate) fn site(&self) -> TokenStream {
-        let runtime = self.runtime.at(self.span());
-        let (function, file, line) = (self.function, file(self.runtime, self.keyword), line(self.keyword));
+        let runtime = name::runtime(self.span());
+        let (function, file, line) = (self.function, file(self.keyword), line(self.keyword));
         quote_spanned!(self.span()=> const { &#runtime::Site::new(#function, #file, #line) })
     }
 
@@ -61,7 +60,7 @@ impl Place<'_> {
     // Output: `if fuel <= 0 { let saved = (a, b,); fuel = refill(fuel, site).await; (a, b,) = saved; continue; }`
     // In the copy without an await: `if fuel <= 0 { break; }`
     fn check(&self) -> TokenStream {
-        let runtime = self.runtime.at(self.span());
+        let runtime = name::runtime(self.span());
         let fuel = name::fuel();
         if self.copy.is_some() {
             return quote_spanned!(self.span()=> if #fuel <= 0 { break; });
@@ -91,7 +90,7 @@ impl Place<'_> {
 /// The check of a call of the function to itself: it counts as an iteration, or a recursion without loops would
 /// never stop.
 pub(crate) fn check_at_call(place: &Place<'_>) -> TokenStream {
-    let runtime = place.runtime.at(place.span());
+    let runtime = name::runtime(place.span());
     let (fuel, site) = (name::fuel(), place.site());
     quote_spanned! {place.span()=>
         if #fuel <= 0 {
@@ -156,11 +155,11 @@ fn stopping(node: &Expr, place: &Place<'_>) -> TokenStream {
 // also where the loop is the last expression of a block.
 pub(crate) fn over_items(node: &ExprForLoop, stopping: &TokenStream, place: &Place<'_>) -> TokenStream {
     let items = &node.expr;
-    let runtime = place.runtime.at(place.span());
+    let runtime = name::runtime(place.span());
     let iterator = place.iterator();
     let over = |items: TokenStream| {
         quote_spanned! {place.span()=>
-            match #runtime::core::iter::IntoIterator::into_iter(#items) {
+            match #runtime::IntoIterator::into_iter(#items) {
                 mut #iterator => #stopping
             }
         }
@@ -182,7 +181,7 @@ pub(crate) fn over_items(node: &ExprForLoop, stopping: &TokenStream, place: &Pla
 //             `let next; (next, iterator) = step(iterator); match next { .. }`
 fn for_loop(node: &ExprForLoop, place: &Place<'_>) -> TokenStream {
     let ExprForLoop { label, pat, body, .. } = node;
-    let runtime = place.runtime.at(place.span());
+    let runtime = name::runtime(place.span());
     let (check, exit, mut body) = (place.check(), place.exit(), charged(body, place).into_token_stream());
     if let Some(ident) = place.plan.of_for(place.number) {
         // Assignable, for the checks of inner loops.
@@ -219,7 +218,7 @@ fn for_loop(node: &ExprForLoop, place: &Place<'_>) -> TokenStream {
 // A loop that surely runs to its end costs what it has items. If that fits in the fuel, nothing needs to be counted.
 fn counted(node: &ExprForLoop, stopping: &TokenStream, place: &Place<'_>) -> TokenStream {
     let ExprForLoop { label, for_token, pat, in_token, body, .. } = node;
-    let runtime = place.runtime.at(place.span());
+    let runtime = name::runtime(place.span());
     let (fuel, charge, iterator) = (name::fuel(), name::generated("charge"), place.iterator());
     let fits = name::generated("fits");
     quote_spanned! {place.span()=>
@@ -369,11 +368,11 @@ pub(crate) fn line(span: Span) -> u32 {
 }
 
 /// The file of `span`, as an expression.
-pub(crate) fn file(runtime: &Runtime, span: Span) -> TokenStream {
+pub(crate) fn file(span: Span) -> TokenStream {
     if proc_macro::is_available() {
         let file = span.unwrap().file();
         return quote!(#file);
     }
-    let runtime = runtime.path();
+    let runtime = name::runtime(Span::mixed_site());
     quote_spanned!(Span::mixed_site()=> #runtime::core::file!())
 }

@@ -57,6 +57,11 @@ pub(crate) fn generated(noun: &str) -> Ident {
     Ident::new(&format!("__colibri_{noun}"), Span::mixed_site())
 }
 
+/// The module that the expansion calls, inside the body; messages about what is called there point at `span`.
+pub(crate) fn runtime(span: Span) -> Ident {
+    Ident::new("__colibri_runtime", Span::mixed_site().located_at(span))
+}
+
 /// Where the expansion finds colibri-core, `core` and `alloc`, whatever the user's crate calls them.
 #[derive(Clone)]
 pub(crate) struct Runtime {
@@ -72,17 +77,16 @@ impl Runtime {
         Runtime { root }
     }
 
-    /// The module that the expansion calls.
-    pub(crate) fn path(&self) -> TokenStream {
-        self.at(Span::mixed_site())
+    /// The module that the expansion calls, as the signature has to name it.
+    pub(crate) fn outside(&self) -> TokenStream {
+        let root = &self.root;
+        quote_spanned!(Span::mixed_site()=> #root::__private)
     }
 
-    /// The same, so that messages about what is called there point at `span`.
-    pub(crate) fn at(&self, span: Span) -> TokenStream {
-        let root = self.root.clone().into_iter().map(|mut token| {
-            token.set_span(token.span().located_at(span));
-            token
-        });
-        quote_spanned!(span=> #(#root)*::__private)
+    // Output: `use ::colibri_core::__private as __colibri_runtime;`
+    /// Gives the module a short name in the body: most of what the compiler has to read there are paths into it.
+    pub(crate) fn import(&self) -> TokenStream {
+        let (outside, inside) = (self.outside(), runtime(Span::mixed_site()));
+        quote_spanned!(Span::mixed_site()=> #[allow(unused_imports)] use #outside as #inside;)
     }
 }

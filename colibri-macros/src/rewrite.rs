@@ -16,7 +16,7 @@ use crate::function::is_cooperative;
 use crate::group::parenthesize_at;
 use crate::looping::{self, Place};
 use crate::movable::Outline;
-use crate::name::{self, Runtime};
+use crate::name;
 use crate::number;
 use crate::outline::Nest;
 use crate::plan::Plan;
@@ -46,7 +46,6 @@ pub(crate) struct Found {
 
 /// The visitor over the body. It walks all of the function's own code; where it stops is said at each method.
 pub(crate) struct Rewrite<'a> {
-    runtime: &'a Runtime,
     /// What reports call the function.
     name: &'a str,
     /// What `return` must give, in an annotation.
@@ -71,15 +70,13 @@ pub(crate) struct Rewrite<'a> {
 
 impl<'a> Rewrite<'a> {
     pub(crate) fn new(
-        runtime: &'a Runtime,
-        name: &'a str,
+            name: &'a str,
         output: &'a Output,
         recursion: Recursion,
         plan: &'a Plan,
         report: &'a mut Report,
     ) -> Self {
         Rewrite {
-            runtime,
             name,
             output,
             recursion,
@@ -117,7 +114,7 @@ impl<'a> Rewrite<'a> {
     }
 
     fn place(&self, keyword: Span, number: Option<usize>) -> Place<'_> {
-        Place { runtime: self.runtime, function: self.name, keyword, plan: self.plan, number, copy: None }
+        Place { function: self.name, keyword, plan: self.plan, number, copy: None }
     }
 
     /// Takes `#[cooperative(skip)]` off a loop; true if it was there.
@@ -265,7 +262,7 @@ impl<'a> Rewrite<'a> {
     fn rewrite_self_call(&mut self, node: &mut Expr) {
         let call = std::mem::replace(node, Expr::PLACEHOLDER);
         let span = Span::mixed_site().located_at(call.span());
-        let runtime = self.runtime.at(span);
+        let runtime = name::runtime(span);
         let tokens = match self.context {
             Context::Body => {
                 let boxed = quote_spanned!(span=> #runtime::alloc::boxed::Box::pin(#call));
@@ -284,7 +281,7 @@ impl<'a> Rewrite<'a> {
 
     /// Awaits `future` with the fuel in the thread's hands, for whoever runs meanwhile.
     fn awaiting(&self, future: TokenStream, check: Option<TokenStream>, span: Span) -> TokenStream {
-        let runtime = self.runtime.at(span);
+        let runtime = name::runtime(span);
         let (fuel, awaited, value) = (name::fuel(), name::future(), name::value());
         quote_spanned! {span=>
             match #future {
@@ -309,7 +306,7 @@ impl<'a> Rewrite<'a> {
         let is_self_call = self.recursion.is_self_call(&node.base);
         self.visit_awaited(&mut node.base);
         let span = Span::mixed_site().located_at(node.await_token.span);
-        let runtime = self.runtime.at(span);
+        let runtime = name::runtime(span);
         if is_self_call {
             let call = &node.base;
             *node.base = Expr::Verbatim(quote_spanned!(span=> #runtime::alloc::boxed::Box::pin(#call)));
@@ -322,7 +319,7 @@ impl<'a> Rewrite<'a> {
             self.found.checks += 1;
             looping::check_at_call(&self.place(span, None))
         });
-        let future = quote_spanned!(span=> #runtime::core::future::IntoFuture::into_future(#base));
+        let future = quote_spanned!(span=> #runtime::IntoFuture::into_future(#base));
         Some(parenthesize_at(Expr::Verbatim(self.awaiting(future, check, span)), span))
     }
 
@@ -351,7 +348,7 @@ impl<'a> Rewrite<'a> {
     fn rewrite_return(&self, node: &mut syn::ExprReturn) {
         let (fuel, value, output) = (name::fuel(), name::value(), &self.output.annotation);
         let span = Span::mixed_site().located_at(node.return_token.span);
-        let runtime = self.runtime.at(span);
+        let runtime = name::runtime(span);
         let left = match &node.expr {
             None => quote_spanned!(span=> #runtime::put(#fuel)),
             Some(expression) => {
@@ -382,7 +379,7 @@ impl<'a> Rewrite<'a> {
         // The operator as well, or messages about it would start at the attribute.
         let span = Span::mixed_site().located_at(node.question_token.span);
         node.question_token = Token![?](span);
-        let runtime = self.runtime.at(span);
+        let runtime = name::runtime(span);
         *node.expr = Expr::Verbatim(quote_spanned!(span=> #runtime::leave(#operand, #fuel)));
     }
 
@@ -412,7 +409,7 @@ impl<'a> Rewrite<'a> {
         let text = std::mem::replace(&mut node.tokens, after);
         if is_assertion && arguments.list.len() == 1 && arguments.rest.is_empty() {
             // The panic's message quotes the condition as the user wrote it.
-            let runtime = self.runtime.path();
+            let runtime = name::runtime(Span::mixed_site());
             let condition = &arguments.list[0].value;
             node.tokens = quote_spanned! {Span::mixed_site()=>
                 #condition, "{}", #runtime::core::concat!("assertion failed: ", #runtime::core::stringify!(#text))

@@ -104,7 +104,7 @@ impl VisitMut for EraseImplTrait {
 // The tokens `impl Future` are of this crate's edition, 2024, in which the future captures every lifetime of the
 // signature, hidden ones in paths included. `-> !` cannot be written as an associated type, so it stays an `async fn`.
 pub(crate) fn returning_future(signature: &mut Signature, output: &Output, runtime: &Runtime) {
-    let runtime = runtime.path();
+    let runtime = runtime.outside();
     let ty = &output.ty;
     if output.is_never {
         signature.asyncness = Some(syn::Token![async](Span::mixed_site()));
@@ -114,7 +114,7 @@ pub(crate) fn returning_future(signature: &mut Signature, output: &Output, runti
     signature.output = ReturnType::Type(
         syn::Token![->](Span::mixed_site()),
         Box::new(Type::Verbatim(
-            quote_spanned!(Span::mixed_site()=> impl #runtime::core::future::Future<Output = #ty>),
+            quote_spanned!(Span::mixed_site()=> impl #runtime::Future<Output = #ty>),
         )),
     );
 }

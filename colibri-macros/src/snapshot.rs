@@ -12,7 +12,10 @@ use proc_macro2::TokenStream;
 fn expanded(source: &str) -> Option<String> {
     let item: TokenStream = source.parse().expect("a snapshot is Rust");
     let tokens = crate::expand::cooperative(TokenStream::new(), item).to_string();
-    let tokens = tokens.replace(":: colibri_core :: __private :: ", "").replace("__colibri_", "");
+    let tokens = tokens
+        .replace(":: colibri_core :: __private :: ", "")
+        .replace("__colibri_runtime :: ", "")
+        .replace("__colibri_", "");
     let mut rustfmt = Command::new("rustfmt")
         .args(["--edition", "2024", "--config", "max_width=110"])
         .stdin(Stdio::piped())

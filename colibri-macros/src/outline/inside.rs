@@ -49,7 +49,7 @@ impl VisitMut for Inside<'_> {
     fn visit_expr_mut(&mut self, node: &mut Expr) {
         let nest = self.0;
         let span = nest.span();
-        let runtime = nest.place.runtime.at(span);
+        let runtime = name::runtime(span);
         let label = nest_label();
         match node {
             Expr::ForLoop(_) | Expr::While(_) | Expr::Loop(_) => {
@@ -80,12 +80,12 @@ impl VisitMut for Inside<'_> {
             Expr::Try(inner) => {
                 visit_mut::visit_expr_try_mut(self, inner);
                 let span = Span::mixed_site().located_at(inner.question_token.span);
-                let runtime = nest.place.runtime.at(span);
+                let runtime = name::runtime(span);
                 let (operand, value, output) = (&inner.expr, name::value(), &nest.output.annotation);
                 let tokens = quote_spanned! {span=>
                     match #runtime::branch::<#output, _>(#operand) {
-                        #runtime::core::ops::ControlFlow::Continue(#value) => #value,
-                        #runtime::core::ops::ControlFlow::Break(#value) => break #label #runtime::Exit::Return(#value),
+                        #runtime::ControlFlow::Continue(#value) => #value,
+                        #runtime::ControlFlow::Break(#value) => break #label #runtime::Exit::Return(#value),
                     }
                 };
                 *node = parenthesize_at(Expr::Verbatim(tokens), span);
@@ -111,8 +111,8 @@ impl VisitMut for Inside<'_> {
 // Input:  the items' expression of an inner `for`
 // Output: `IntoIterator::into_iter(items)`
 pub(super) fn items(expression: &Expr, place: &Place<'_>) -> TokenStream {
-    let runtime = place.runtime.at(place.span());
-    let over = |expression: TokenStream| quote_spanned!(place.span()=> #runtime::core::iter::IntoIterator::into_iter(#expression));
+    let runtime = name::runtime(place.span());
+    let over = |expression: TokenStream| quote_spanned!(place.span()=> #runtime::IntoIterator::into_iter(#expression));
     if let Expr::Paren(_) = expression {
         // The compiler has advice for needless parentheses here, but not in a call.
         let (items, over) = (name::generated("items"), over(name::generated("items").into_token_stream()));

@@ -48,7 +48,7 @@ impl Nest<'_> {
             return None;
         }
         let span = self.span();
-        let runtime = self.place.runtime.at(span);
+        let runtime = name::runtime(span);
         let ExprForLoop { label, for_token, pat, expr, in_token, body, .. } = node;
         let (items, body, iterator) =
             (items(expr, self.place), self.body(body), name::iterator_of(self.number(0)));
@@ -59,7 +59,7 @@ impl Nest<'_> {
             #runtime::Entry::Start => match #items {
                 mut #iterator => {
                     let #charge = #runtime::upper(&#iterator);
-                    if #charge <= #runtime::core::cmp::Ord::max(#fuel, #arrears) {
+                    if #charge <= #runtime::Ord::max(#fuel, #arrears) {
                         #fuel -= #charge;
                         #label #for_token #pat #in_token #iterator #body
                         break #nest #runtime::Exit::Done;
@@ -96,7 +96,7 @@ impl Nest<'_> {
     /// A loop inside an iteration that began here.
     pub(super) fn fresh(&self, index: usize, node: &Expr) -> TokenStream {
         let span = self.span();
-        let runtime = self.place.runtime.at(span);
+        let runtime = name::runtime(span);
         let Expr::ForLoop(ExprForLoop { label, for_token, pat, expr, in_token, body, .. }) = node else {
             return self.at_head(index, true, node);
         };
@@ -133,7 +133,7 @@ impl Nest<'_> {
     /// A loop from its head on, with its iterator at hand.
     pub(super) fn at_head(&self, index: usize, is_fresh: bool, node: &Expr) -> TokenStream {
         let span = self.span();
-        let runtime = self.place.runtime.at(span);
+        let runtime = name::runtime(span);
         let check = self.check(index);
         let is_leaf = self.outline.structure.is_leaf(index);
         match node {
@@ -148,9 +148,9 @@ impl Nest<'_> {
                 quote_spanned! {span=>
                     #label loop {
                         #check
-                        match #runtime::core::iter::Iterator::next(&mut #iterator) {
-                            #runtime::core::option::Option::None => break,
-                            #runtime::core::option::Option::Some(#pat) => #body
+                        match #runtime::Iterator::next(&mut #iterator) {
+                            #runtime::None => break,
+                            #runtime::Some(#pat) => #body
                         }
                     }
                 }
@@ -200,7 +200,7 @@ impl Nest<'_> {
     // in two of their own kind, the other counts.
     pub(super) fn in_strips(&self, index: usize, node: &ExprForLoop) -> TokenStream {
         let span = self.span();
-        let runtime = self.place.runtime.at(span);
+        let runtime = name::runtime(span);
         let ExprForLoop { label, for_token, pat, in_token, body, .. } = node;
         let (fuel, check, iterator) =
             (name::fuel(), self.check(index), name::iterator_of(self.number(index)));
@@ -216,7 +216,7 @@ impl Nest<'_> {
         // What the last iteration stored is what this one loads: the compiler sees that where one has surely passed.
         let strips = match recurs && label.is_none() {
             true => quote_spanned! {span=>
-                if let #runtime::core::option::Option::Some(#pat) = #runtime::core::iter::Iterator::next(&mut #strip) {
+                if let #runtime::Some(#pat) = #runtime::Iterator::next(&mut #strip) {
                     #body
                     #rest
                 }
@@ -227,7 +227,7 @@ impl Nest<'_> {
         let whole = runs_whole.then(|| {
             quote_spanned! {span=>
                 let #charge = #runtime::upper(&#iterator);
-                if #charge <= #runtime::core::cmp::Ord::max(#fuel, #arrears) {
+                if #charge <= #runtime::Ord::max(#fuel, #arrears) {
                     #fuel -= #charge;
                     #label #for_token #pat #in_token #iterator #body
                     break;
@@ -240,7 +240,7 @@ impl Nest<'_> {
                 #whole
                 let mut #strip = {
                     use #runtime::{OpenAny as _, OpenFast as _};
-                    (&mut &mut #runtime::Probe(#runtime::core::option::Option::Some(#iterator))).open(#fuel)
+                    (&mut &mut #runtime::Probe(#runtime::Some(#iterator))).open(#fuel)
                 };
                 #strips
                 let #is_last;

@@ -54,7 +54,7 @@ impl<'a> Nest<'a> {
     // Output: `{ let mut entry = Entry::At0((iterator,)); loop { .. call(.., |..| { .. }) .. } }`
     pub(crate) fn rewritten(&self) -> TokenStream {
         let span = self.span();
-        let runtime = self.place.runtime.at(span);
+        let runtime = name::runtime(span);
         let (fuel, entry, exit, left, value) = (
             name::fuel(),
             name::generated("entry"),
@@ -143,7 +143,7 @@ impl<'a> Nest<'a> {
     // Output: `|a, mut b, v: &mut _, mut fuel, mut entry| { let exit = 'nest: { .. }; (b, fuel, exit) }`
     fn closure(&self) -> TokenStream {
         let span = self.span();
-        let runtime = self.place.runtime.at(span);
+        let runtime = name::runtime(span);
         let (fuel, entry, exit) = (name::fuel(), name::generated("entry"), name::generated("exit"));
         let nest = nest_label();
         let parameters =
@@ -200,7 +200,7 @@ impl<'a> Nest<'a> {
     // Output: `Entry::At1((mut a, mut iterator_0, mut iterator_1,)) => { .. }`
     fn arm(&self, index: usize) -> TokenStream {
         let span = self.span();
-        let runtime = self.place.runtime.at(span);
+        let runtime = name::runtime(span);
         let (variant, payload) = (variant(index, span), &self.outline.payloads[index]);
         let nest = nest_label();
         self.unrolls.set(index == 0);
@@ -228,7 +228,7 @@ impl<'a> Nest<'a> {
     // Output: `Entry::At1((a, iterator_0, iterator_1,))`
     fn enter(&self, index: usize) -> TokenStream {
         let span = self.span();
-        let runtime = self.place.runtime.at(span);
+        let runtime = name::runtime(span);
         let (variant, payload) = (variant(index, span), &self.outline.payloads[index]);
         quote_spanned!(span=> #runtime::Entry::#variant((#(#payload,)*)))
     }
@@ -236,7 +236,7 @@ impl<'a> Nest<'a> {
     // Output: `{ entry = Entry::At1((a, iterator_0, iterator_1,)); break 'nest Exit::Left(entry); }`
     fn leave(&self, index: usize) -> TokenStream {
         let span = self.span();
-        let runtime = self.place.runtime.at(span);
+        let runtime = name::runtime(span);
         let (entry, enter, nest) = (name::generated("entry"), self.enter(index), nest_label());
         quote_spanned! {span=>
             {
@@ -249,7 +249,7 @@ impl<'a> Nest<'a> {
     // Output: `if fuel <= 0 && spent(&mut fuel, site) { leave }`
     fn check(&self, index: usize) -> TokenStream {
         let span = self.span();
-        let runtime = self.place.runtime.at(span);
+        let runtime = name::runtime(span);
         let (fuel, site, leave) = (name::fuel(), self.site(index), self.leave(index));
         quote_spanned!(span=> if #fuel <= 0 && #runtime::spent(&mut #fuel, #site) #leave)
     }
@@ -273,7 +273,7 @@ impl<'a> Nest<'a> {
 // Each parameter is one of the function's: that is what gives references their `noalias`, and the closure's parameters
 // their types. It is the user's function's own, so that profilers name it so.
 fn helper(parameters: usize, place: &Place<'_>) -> TokenStream {
-    let (span, runtime) = (place.span(), place.runtime.at(place.span()));
+    let (span, runtime) = (place.span(), name::runtime(place.span()));
     let name = name::generated("nest");
     let types: Vec<Ident> = (0..parameters).map(|index| name::generated(&format!("P{index}"))).collect();
     let values: Vec<Ident> = (0..parameters).map(|index| name::generated(&format!("p{index}"))).collect();
@@ -283,7 +283,7 @@ fn helper(parameters: usize, place: &Place<'_>) -> TokenStream {
         #[allow(clippy::too_many_arguments, non_camel_case_types)]
         fn #name<#(#types,)* #result>(
             #(#values: #types,)*
-            #body: impl #runtime::core::ops::FnOnce(#(#types),*) -> #result,
+            #body: impl #runtime::FnOnce(#(#types),*) -> #result,
         ) -> #result {
             #body(#(#values),*)
         }

@@ -51,7 +51,7 @@ impl Nest<'_> {
     /// Where jumps out of the loops inside go.
     pub(super) fn target(&self, index: usize) -> Target {
         let label = rest::parts_of(&self.nodes[index]).and_then(|(label, _)| label);
-        let runtime = self.place.runtime.at(self.span());
+        let runtime = name::runtime(self.span());
         Target {
             label: label.map(|label| label.name.clone()),
             continues: iteration_label(index),
