@@ -11,13 +11,13 @@ use crate::local;
 
 /// How an outlined nest ended.
 #[derive(Debug)]
-pub enum Exit<R, E> {
+pub enum Exit<R> {
     /// At its end.
     Done,
     /// By a `return` or a `?`.
     Return(R),
-    /// In the middle, where it is to be entered again: the budget may be over.
-    Left(E),
+    /// In the middle, where its [`Entry`] says: the budget may be over.
+    Left,
 }
 
 /// Where an outlined nest is entered: at the head of one of its loops, with the locals that are alive there.
@@ -37,6 +37,15 @@ pub enum Entry<A, B = (), C = (), D = (), E = (), F = ()> {
     At4(E),
     /// At the sixth.
     At5(F),
+}
+
+impl<A, B, C, D, E, F> Entry<A, B, C, D, E, F> {
+    /// Takes it out of its place. It stays in the future between two calls: what is alive at a stop is moved there once.
+    #[inline(always)]
+    #[must_use]
+    pub fn take(place: &mut Self) -> Self {
+        core::mem::replace(place, Entry::Start)
+    }
 }
 
 /// How many iterations of a short inner loop may run before the loop around it looks at the fuel: none where every

@@ -24,11 +24,12 @@ fn insertion_sort(v: &mut [u32]) -> impl Future<Output = ()> {
                             ) -> R {
                                 body(p0, p1, p2)
                             }
-                            let mut entry: Entry<_, _, (), (), (), ()> = Entry::At0((iterator_0,));
+                            let mut place: Entry<_, _, (), (), (), ()> = Entry::At0((iterator_0,));
                             loop {
                                 {
-                                    let exit: Exit<(), _>;
-                                    (fuel, exit) = nest(&mut *v, fuel, entry, |v, mut fuel, mut entry| {
+                                    let exit: Exit<()>;
+                                    (fuel, exit) = nest(&mut *v, fuel, &mut place, |v, mut fuel, place| {
+                                        let mut entry = Entry::take(place);
                                         let exit = 'nest: {
                                             loop {
                                                 match entry {
@@ -46,8 +47,8 @@ fn insertion_sort(v: &mut [u32]) -> impl Future<Output = ()> {
                                                                     },
                                                                 )
                                                             {
-                                                                entry = Entry::At0((iterator_0,));
-                                                                break 'nest Exit::Left(entry);
+                                                                *place = Entry::At0((iterator_0,));
+                                                                break 'nest Exit::Left;
                                                             }
                                                             match Iterator::next(&mut iterator_0) {
                                                                 None => break,
@@ -69,12 +70,10 @@ fn insertion_sort(v: &mut [u32]) -> impl Future<Output = ()> {
                                                                                     },
                                                                                 )
                                                                             {
-                                                                                entry = Entry::At1((
+                                                                                *place = Entry::At1((
                                                                                     key, j, iterator_0,
                                                                                 ));
-                                                                                break 'nest Exit::Left(
-                                                                                    entry,
-                                                                                );
+                                                                                break 'nest Exit::Left;
                                                                             }
                                                                             if j > 0 && v[j - 1] > key {
                                                                                 fuel -= 1;
@@ -139,8 +138,8 @@ fn insertion_sort(v: &mut [u32]) -> impl Future<Output = ()> {
                                                                         },
                                                                     )
                                                                 {
-                                                                    entry = Entry::At1((key, j, iterator_0));
-                                                                    break 'nest Exit::Left(entry);
+                                                                    *place = Entry::At1((key, j, iterator_0));
+                                                                    break 'nest Exit::Left;
                                                                 }
                                                                 if j > 0 && v[j - 1] > key {
                                                                     fuel -= 1;
@@ -163,17 +162,17 @@ fn insertion_sort(v: &mut [u32]) -> impl Future<Output = ()> {
                                     match exit {
                                         Exit::Done => break,
                                         Exit::Return(()) => break,
-                                        Exit::Left(left) => entry = left,
+                                        Exit::Left => {}
                                     }
                                 }
                                 if fuel <= 0 {
-                                    let saved = (v, entry);
+                                    let saved = (v,);
                                     fuel = refill(
                                         fuel,
                                         const { &Site::new("insertion_sort", core::file!(), 0u32) },
                                     )
                                     .await;
-                                    (v, entry) = saved;
+                                    (v,) = saved;
                                 }
                             }
                         }

@@ -27,17 +27,18 @@ fn scan(lines: &[&str], limit: usize) -> impl Future<Output = Result<usize, std:
                             ) -> R {
                                 body(p0, p1, p2, p3)
                             }
-                            let mut entry: Entry<_, _, (), (), (), ()> = Entry::At0((iterator_1,));
+                            let mut place: Entry<_, _, (), (), (), ()> = Entry::At0((iterator_1,));
                             loop {
                                 {
-                                    let exit: Exit<Result<usize, std::num::ParseIntError>, _>;
+                                    let exit: Exit<Result<usize, std::num::ParseIntError>>;
                                     (total, fuel, exit) = nest(
                                         limit,
                                         total,
                                         fuel,
-                                        entry,
-                                        |limit, mut total, mut fuel, mut entry| {
+                                        &mut place,
+                                        |limit, mut total, mut fuel, place| {
                                             let arrears = arrears();
+                                            let mut entry = Entry::take(place);
                                             let exit = 'nest: {
                                                 loop {
                                                     match entry {
@@ -55,8 +56,8 @@ fn scan(lines: &[&str], limit: usize) -> impl Future<Output = Result<usize, std:
                                                                         },
                                                                     )
                                                                 {
-                                                                    entry = Entry::At0((iterator_1,));
-                                                                    break 'nest Exit::Left(entry);
+                                                                    *place = Entry::At0((iterator_1,));
+                                                                    break 'nest Exit::Left;
                                                                 }
                                                                 match Iterator::next(&mut iterator_1) {
                                                                     None => break,
@@ -69,13 +70,11 @@ fn scan(lines: &[&str], limit: usize) -> impl Future<Output = Result<usize, std:
                                                                                 let charge =
                                                                                     upper(&iterator_2);
                                                                                 if charge > arrears {
-                                                                                    entry = Entry::At1((
+                                                                                    *place = Entry::At1((
                                                                                         line, iterator_1,
                                                                                         iterator_2,
                                                                                     ));
-                                                                                    break 'nest Exit::Left(
-                                                                                        entry,
-                                                                                    );
+                                                                                    break 'nest Exit::Left;
                                                                                 }
                                                                                 fuel -= charge;
                                                                                 for part in &mut iterator_2 {
@@ -124,10 +123,10 @@ fn scan(lines: &[&str], limit: usize) -> impl Future<Output = Result<usize, std:
                                                                             },
                                                                         )
                                                                     {
-                                                                        entry = Entry::At1((
+                                                                        *place = Entry::At1((
                                                                             line, iterator_1, iterator_2,
                                                                         ));
-                                                                        break 'nest Exit::Left(entry);
+                                                                        break 'nest Exit::Left;
                                                                     }
                                                                     match Iterator::next(&mut iterator_2) {
                                                                         None => break,
@@ -182,14 +181,14 @@ fn scan(lines: &[&str], limit: usize) -> impl Future<Output = Result<usize, std:
                                             put(fuel);
                                             return value;
                                         }
-                                        Exit::Left(left) => entry = left,
+                                        Exit::Left => {}
                                     }
                                 }
                                 if fuel <= 0 {
-                                    let saved = (limit, total, entry);
+                                    let saved = (limit, total);
                                     fuel =
                                         refill(fuel, const { &Site::new("scan", core::file!(), 0u32) }).await;
-                                    (limit, total, entry) = saved;
+                                    (limit, total) = saved;
                                 }
                             }
                         }

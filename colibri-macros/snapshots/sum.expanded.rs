@@ -24,12 +24,13 @@ fn sum(data: &[u64]) -> impl Future<Output = u64> {
                             ) -> R {
                                 body(p0, p1, p2)
                             }
-                            let mut entry: Entry<_, (), (), (), (), ()> = Entry::At0((iterator_1,));
+                            let mut place: Entry<_, (), (), (), (), ()> = Entry::At0((iterator_1,));
                             loop {
                                 {
-                                    let exit: Exit<(), _>;
+                                    let exit: Exit<()>;
                                     (sum, fuel, exit) =
-                                        nest(sum, fuel, entry, |mut sum, mut fuel, mut entry| {
+                                        nest(sum, fuel, &mut place, |mut sum, mut fuel, place| {
+                                            let mut entry = Entry::take(place);
                                             let exit = 'nest: {
                                                 match entry {
                                                     Entry::At0((mut iterator_1,)) => {
@@ -42,8 +43,8 @@ fn sum(data: &[u64]) -> impl Future<Output = u64> {
                                                                     },
                                                                 )
                                                             {
-                                                                entry = Entry::At0((iterator_1,));
-                                                                break 'nest Exit::Left(entry);
+                                                                *place = Entry::At0((iterator_1,));
+                                                                break 'nest Exit::Left;
                                                             }
                                                             let mut strip = {
                                                                 use {OpenAny as _, OpenFast as _};
@@ -68,14 +69,14 @@ fn sum(data: &[u64]) -> impl Future<Output = u64> {
                                     match exit {
                                         Exit::Done => break,
                                         Exit::Return(()) => break,
-                                        Exit::Left(left) => entry = left,
+                                        Exit::Left => {}
                                     }
                                 }
                                 if fuel <= 0 {
-                                    let saved = (sum, entry);
+                                    let saved = (sum,);
                                     fuel =
                                         refill(fuel, const { &Site::new("sum", core::file!(), 0u32) }).await;
-                                    (sum, entry) = saved;
+                                    (sum,) = saved;
                                 }
                             }
                         }

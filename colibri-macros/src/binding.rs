@@ -118,9 +118,17 @@ pub(crate) struct Variable {
     pub(crate) declared: Declared,
     pub(crate) is_mut: bool,
     pub(crate) uses: Uses,
+    /// The numbers of the places where it is named, in order.
+    pub(crate) mentions: Vec<usize>,
 }
 
 impl Variable {
+    /// Whether one of the places where it is named is in the range.
+    pub(crate) fn is_mentioned_in(&self, places: &std::ops::Range<usize>) -> bool {
+        let first = self.mentions.partition_point(|place| *place < places.start);
+        self.mentions.get(first).is_some_and(|place| *place < places.end)
+    }
+
     /// Whether the variable may be moved into a tuple and back at a check where it is certainly initialised. Else it
     /// stays in the future's memory: correct, but slower.
     pub(crate) fn can_be_saved(&self, in_operand: bool) -> bool {
@@ -230,6 +238,7 @@ impl Bindings {
                 declared,
                 is_mut,
                 uses: Uses::default(),
+                mentions: Vec::new(),
             });
         }
         let symbol = self.symbol(ident);

@@ -51,15 +51,16 @@
 //! it was stopped:
 //!
 //! ```text
-//! for i in 1..v.len() {               let mut entry = Entry::At0((iterator_0,));
+//! for i in 1..v.len() {               let mut place = Entry::At0((iterator_0,));
 //!     let key = v[i];                 loop {
-//!     let mut j = i;                      (fuel, exit) = nest(&mut *v, fuel, entry, |v, mut fuel, mut entry| {
-//!     while v[j - 1] > key {                  let exit = 'nest: { loop { match entry {
-//!         v[j] = v[j - 1];                        Entry::At0((mut iterator_0,)) => {
-//!         j -= 1;                                     // the nest as written, with checks:
-//!     }                                               //     if fuel <= 0 && spent(&mut fuel) {
-//!     v[j] = key;                                     //         entry = Entry::At1((key, j, iterator_0,));
-//! }                                                   //         break 'nest Exit::Left(entry);
+//!     let mut j = i;                      (fuel, exit) = nest(&mut *v, fuel, &mut place, |v, mut fuel, place| {
+//!     while v[j - 1] > key {                  let mut entry = Entry::take(place);
+//!         v[j] = v[j - 1];                    let exit = 'nest: { loop { match entry {
+//!         j -= 1;                                 Entry::At0((mut iterator_0,)) => {
+//!     }                                               // the nest as written, with checks:
+//!     v[j] = key;                                     //     if fuel <= 0 && spent(&mut fuel) {
+//! }                                                   //         *place = Entry::At1((key, j, iterator_0,));
+//!                                                     //         break 'nest Exit::Left;
 //!                                                     //     }
 //!                                                     break 'nest Exit::Done;
 //!                                                 }
@@ -70,8 +71,8 @@
 //!                                             } } };
 //!                                             (fuel, exit)
 //!                                         });
-//!                                         match exit { Exit::Done => break, Exit::Left(left) => entry = left, .. }
-//!                                         if fuel <= 0 { let saved = (v, entry); fuel = refill(..).await; (v, entry) = saved; }
+//!                                         match exit { Exit::Done => break, Exit::Left => {} .. }
+//!                                         if fuel <= 0 { let saved = (v,); fuel = refill(..).await; (v,) = saved; }
 //!                                     }
 //! ```
 

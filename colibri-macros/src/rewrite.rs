@@ -70,7 +70,7 @@ pub(crate) struct Rewrite<'a> {
 
 impl<'a> Rewrite<'a> {
     pub(crate) fn new(
-            name: &'a str,
+        name: &'a str,
         output: &'a Output,
         recursion: Recursion,
         plan: &'a Plan,

@@ -113,9 +113,7 @@ pub(crate) fn returning_future(signature: &mut Signature, output: &Output, runti
     signature.asyncness = None;
     signature.output = ReturnType::Type(
         syn::Token![->](Span::mixed_site()),
-        Box::new(Type::Verbatim(
-            quote_spanned!(Span::mixed_site()=> impl #runtime::Future<Output = #ty>),
-        )),
+        Box::new(Type::Verbatim(quote_spanned!(Span::mixed_site()=> impl #runtime::Future<Output = #ty>))),
     );
 }
 

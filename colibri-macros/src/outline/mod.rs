@@ -51,17 +51,12 @@ impl<'a> Nest<'a> {
         self.place.span()
     }
 
-    // Output: `{ let mut entry = Entry::At0((iterator,)); loop { .. call(.., |..| { .. }) .. } }`
+    // Output: `{ let mut place = Entry::At0((iterator,)); loop { .. call(.., &mut place, |..| { .. }) .. } }`
     pub(crate) fn rewritten(&self) -> TokenStream {
         let span = self.span();
         let runtime = name::runtime(span);
-        let (fuel, entry, exit, left, value) = (
-            name::fuel(),
-            name::generated("entry"),
-            name::generated("exit"),
-            name::generated("left"),
-            name::value(),
-        );
+        let (fuel, place, exit, value) =
+            (name::fuel(), name::generated("place"), name::generated("exit"), name::value());
         let parameters = &self.outline.parameters;
         let (call, helper) = (name::generated("nest"), helper(parameters.len() + 2, self.place));
         let arguments = parameters.iter().map(|parameter| self.argument(parameter));
@@ -94,21 +89,21 @@ impl<'a> Nest<'a> {
         let locals = self.place.plan.saved_at(self.place.number);
         let looping = quote_spanned! {span=>
             #helper
-            let mut #entry: #runtime::Entry<#(#types),*> = #start;
+            let mut #place: #runtime::Entry<#(#types),*> = #start;
             loop {
                 {
-                    let #exit: #runtime::Exit<#returned, _>;
-                    (#(#results,)* #fuel, #exit) = #call(#(#arguments,)* #fuel, #entry, #closure);
+                    let #exit: #runtime::Exit<#returned>;
+                    (#(#results,)* #fuel, #exit) = #call(#(#arguments,)* #fuel, &mut #place, #closure);
                     match #exit {
                         #runtime::Exit::Done => #ends,
                         #returns
-                        #runtime::Exit::Left(#left) => #entry = #left,
+                        #runtime::Exit::Left => {}
                     }
                 }
                 if #fuel <= 0 {
-                    let #saved = (#(#locals,)* #entry,);
+                    let #saved = (#(#locals,)*);
                     #fuel = #runtime::refill(#fuel, #site).await;
-                    (#(#locals,)* #entry,) = #saved;
+                    (#(#locals,)*) = #saved;
                 }
             }
         };
@@ -140,11 +135,16 @@ impl<'a> Nest<'a> {
         }
     }
 
-    // Output: `|a, mut b, v: &mut _, mut fuel, mut entry| { let exit = 'nest: { .. }; (b, fuel, exit) }`
+    // Output: `|a, mut b, v: &mut _, mut fuel, place| {
+    //              let mut entry = Entry::take(place);
+    //              let exit = 'nest: { .. };
+    //              (b, fuel, exit)
+    //          }`
     fn closure(&self) -> TokenStream {
         let span = self.span();
         let runtime = name::runtime(span);
-        let (fuel, entry, exit) = (name::fuel(), name::generated("entry"), name::generated("exit"));
+        let (fuel, place, entry, exit) =
+            (name::fuel(), name::generated("place"), name::generated("entry"), name::generated("exit"));
         let nest = nest_label();
         let parameters =
             self.outline.parameters.iter().map(|Parameter { ident, passing, .. }| match passing {
@@ -188,9 +188,10 @@ impl<'a> Nest<'a> {
             dispatch
         };
         quote_spanned! {span=>
-            |#(#parameters,)* mut #fuel, mut #entry| {
+            |#(#parameters,)* mut #fuel, #place| {
                 #(#lengths)*
                 #arrears
+                let mut #entry = #runtime::Entry::take(#place);
                 let #exit = #nest: { #dispatch };
                 (#(#results,)* #fuel, #exit)
             }
@@ -233,15 +234,15 @@ impl<'a> Nest<'a> {
         quote_spanned!(span=> #runtime::Entry::#variant((#(#payload,)*)))
     }
 
-    // Output: `{ entry = Entry::At1((a, iterator_0, iterator_1,)); break 'nest Exit::Left(entry); }`
+    // Output: `{ *place = Entry::At1((a, iterator_0, iterator_1,)); break 'nest Exit::Left; }`
     fn leave(&self, index: usize) -> TokenStream {
         let span = self.span();
         let runtime = name::runtime(span);
-        let (entry, enter, nest) = (name::generated("entry"), self.enter(index), nest_label());
+        let (place, enter, nest) = (name::generated("place"), self.enter(index), nest_label());
         quote_spanned! {span=>
             {
-                #entry = #enter;
-                break #nest #runtime::Exit::Left(#entry);
+                *#place = #enter;
+                break #nest #runtime::Exit::Left;
             }
         }
     }

@@ -143,6 +143,7 @@ impl Survey {
     }
 
     pub(super) fn exit(&mut self, label: Option<&Lifetime>) {
+        self.jumps += 1;
         let open = std::mem::take(&mut self.open);
         let target = self.exits.iter_mut().rev().find(|(name, is_loop, _)| match label {
             Some(label) => name.as_ref().is_some_and(|name| name.ident == label.ident),

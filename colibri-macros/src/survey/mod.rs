@@ -10,7 +10,8 @@ mod macros;
 mod statement;
 mod variable;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 use std::rc::Rc;
 
 use proc_macro2::Ident;
@@ -82,6 +83,15 @@ pub(crate) struct Contents {
     pub(crate) outer: BTreeSet<Binding>,
 }
 
+/// What the first walk found in a statement.
+#[derive(Debug)]
+struct Extent {
+    /// The numbers of the places where it names a variable.
+    mentions: Range<usize>,
+    /// Whether control may leave it but at its end.
+    jumps: bool,
+}
+
 /// The walk.
 pub(crate) struct Survey {
     pub(crate) bindings: Bindings,
@@ -116,6 +126,11 @@ pub(crate) struct Survey {
     /// The statements around the walk, and around each loop: a way there that leaves out what stands before.
     statements: Vec<*const Stmt>,
     around: BTreeMap<usize, Vec<*const Stmt>>,
+    /// What is in each statement: most need not be walked again for most loops.
+    extents: HashMap<*const Stmt, Extent>,
+    /// How many variables were named, and how many jumps there were, in the first walk so far.
+    mentions: usize,
+    jumps: usize,
     /// Whether the loop whose contents are looked at has been passed.
     is_after_contents: bool,
     /// What was found before, by loop.
@@ -149,6 +164,9 @@ impl Survey {
             items: BTreeMap::new(),
             statements: Vec::new(),
             around: BTreeMap::new(),
+            extents: HashMap::new(),
+            mentions: 0,
+            jumps: 0,
             is_after_contents: false,
             checks: BTreeMap::new(),
             loops: BTreeSet::new(),
@@ -220,6 +238,7 @@ impl Survey {
 
     /// Control does not get here.
     fn diverge(&mut self) {
+        self.jumps += 1;
         self.open.clear();
     }
 }

@@ -4,7 +4,7 @@ use proc_macro2::Ident;
 use syn::punctuated::Punctuated;
 use syn::{Block, Expr, Item, Local, Pat, Stmt, Token};
 
-use super::{Survey, Use, strip};
+use super::{Extent, Survey, Use, strip};
 use crate::binding::{self, Class, Declared};
 use crate::divergence;
 use crate::length;
@@ -24,7 +24,7 @@ impl Survey {
                 None => None,
             };
             for (index, statement) in block.stmts.iter().enumerate() {
-                if this.is_before_target(statement) {
+                if this.is_before_target(statement) || this.is_past(statement) {
                     if let Stmt::Local(local) = statement {
                         this.pattern(&local.pat, Class::Unknown, Declared::Elsewhere);
                     }
@@ -33,6 +33,7 @@ impl Survey {
                 if this.is_after_contents {
                     break;
                 }
+                let (mentions, jumps) = (this.mentions, this.jumps);
                 if this.notes_uses {
                     this.statements.push(std::ptr::from_ref(statement));
                 }
@@ -47,6 +48,8 @@ impl Survey {
                 this.ends -= ends;
                 if this.notes_uses {
                     this.statements.pop();
+                    let extent = Extent { mentions: mentions..this.mentions, jumps: jumps != this.jumps };
+                    this.extents.insert(std::ptr::from_ref(statement), extent);
                 }
             }
         });
@@ -61,6 +64,17 @@ impl Survey {
         };
         let around = self.around.get(&number);
         !around.is_some_and(|around| around.contains(&std::ptr::from_ref(statement)))
+    }
+
+    /// Whether the statement, on the way from a loop's check, says nothing about what is open there.
+    fn is_past(&self, statement: &Stmt) -> bool {
+        if self.contents.is_some() || self.target.is_none() || !self.was_reached {
+            return false;
+        }
+        self.extents.get(&std::ptr::from_ref(statement)).is_some_and(|extent| {
+            let mut open = self.open.iter().map(|binding| &self.bindings.variables[*binding]);
+            !extent.jumps && !open.any(|variable| variable.is_mentioned_in(&extent.mentions))
+        })
     }
 
     /// An item hides variables of its name.

@@ -14,6 +14,8 @@ impl Survey {
         let (captured, method) = (self.closures > 0, self.method.take());
         if self.notes_uses {
             let variable = &mut self.bindings.variables[binding];
+            variable.mentions.push(self.mentions);
+            self.mentions += 1;
             note(&mut variable.uses, used, is_projected, captured);
             if !is_projected {
                 variable.methods.extend(method.clone());
@@ -38,6 +40,8 @@ impl Survey {
             self.open.remove(&binding);
         } else if self.open.contains(&binding) {
             self.check.alive.insert(binding);
+            // Nothing more is to be learned of it.
+            self.open.remove(&binding);
         }
     }
 
