@@ -318,5 +318,8 @@ fires! {
     needless_mut: unused_mut, (n: u32) { let mut x = n * 2; for i in 0..n { let mut k = i; while k > x { k -= 1; } } }
     unused_in_copy: unused_variables, (n: u32) { let mut i = 0; while i < n { let unused = i; i += 1; } }
     unused_in_counted: unused_variables, (n: u32) { for i in 0..n { let unused = i; } }
+    needless_mut_of_a_view: unused_mut, (v: &[u32]) { let mut w = v; for i in 0..w.len() { early(w[i]).await; } }
+    needless_mut_of_an_outlined_view: unused_mut, (v: &[u32]) { let mut w = v; for i in 0..w.len() { let _ = w[i]; } }
+    infinite_while_in_a_nest: while_true, (n: u32) { let mut s = 0; while true { s += 1; if s > n { break; } } }
     must_use: unused_must_use, (n: u32) { for _ in 0..n { early(n); } }
 }

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use proc_macro2::Ident;
 use syn::{Expr, GenericArgument, Lit, PathArguments, Stmt, Type, UnOp};
 
+use crate::method::LOOKING;
+
 /// A local variable of the function, by its place in [`Bindings`].
 pub(crate) type Binding = usize;
 
@@ -156,7 +158,8 @@ impl Variable {
         }
         if self.is_mut {
             // A `mut` that nobody needs keeps its warning.
-            return self.uses.changed;
+            return self.uses.written
+                || self.methods.iter().any(|method| !LOOKING.contains(&method.as_str()));
         }
         // An assignment to what is not `mut` is the user's error, or a late initialisation.
         !self.uses.assigned && self.declared != Declared::Elsewhere

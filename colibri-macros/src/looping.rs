@@ -358,7 +358,7 @@ pub(crate) fn outer(attributes: &[Attribute]) -> TokenStream {
     quote!(#(#attributes)*)
 }
 
-fn is_true(condition: &Expr) -> bool {
+pub(crate) fn is_true(condition: &Expr) -> bool {
     matches!(condition, Expr::Lit(ExprLit { lit: Lit::Bool(LitBool { value: true, .. }), .. }))
 }
 

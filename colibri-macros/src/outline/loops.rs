@@ -2,12 +2,13 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
-use syn::{Block, Expr, ExprForLoop, ExprWhile};
+use syn::{Block, Expr, ExprForLoop, ExprWhile, Stmt};
 
 use super::inside::items;
 use super::{Nest, nest_label};
 use crate::head;
 use crate::jumps;
+use crate::looping;
 use crate::name;
 use crate::shape;
 
@@ -161,11 +162,17 @@ impl Nest<'_> {
                         || jumps::names(&label.name, &node.body)
                         || jumps::names_in(&label.name, &node.cond)
                 });
-                if is_leaf && self.unrolls.get() && is_short(node) {
+                if is_leaf && self.unrolls.get() && is_short(node) && !looping::is_true(&node.cond) {
                     let unrolled = self.unrolled(index, &node.cond, &node.body);
                     return quote_spanned!(span=> #label loop { #unrolled });
                 }
-                let (condition, body) = (self.expression(&node.cond), self.charged(&node.body));
+                let (condition, mut body) = (self.expression(&node.cond), self.charged(&node.body));
+                if looping::is_true(&node.cond) {
+                    // Left a `while`, since the compiler has advice for whoever writes this.
+                    let while_token = node.while_token;
+                    body.stmts.insert(0, Stmt::Expr(Expr::Verbatim(check), None));
+                    return quote_spanned!(span=> #label #while_token #condition #body);
+                }
                 quote_spanned! {span=>
                     #label loop {
                         #check

@@ -95,7 +95,8 @@ impl Survey {
         };
         let class = self.bindings.class_of(&init.expr);
         let is_simple = matches!(&local.pat, Pat::Ident(_) | Pat::Type(_));
-        let used = if is_simple { Use::Passed } else { Use::Matched { binds: true } };
+        let used =
+            if is_simple { Use::Passed } else { Use::Matched { binds: !matches!(local.pat, Pat::Wild(_)) } };
         self.expression(&init.expr, used);
         if let Some((_, diverge)) = &init.diverge {
             let after = self.open.clone();
