@@ -2,7 +2,7 @@
 
 use syn::{Expr, ExprPath, Stmt};
 
-use crate::name;
+use crate::standard::Standard;
 
 /// Whether a variable that is used at the statement, or before it in its block, may never be used again: the
 /// statement may end the way of control. Where one cannot know, it may.
@@ -35,25 +35,7 @@ fn may_end(expression: &Expr) -> bool {
 
 /// A macro that ends the way, or of which nobody knows.
 fn is_ending_macro(node: &syn::Macro) -> bool {
-    const GOES_ON: [&str; 15] = [
-        "assert",
-        "assert_eq",
-        "assert_ne",
-        "debug_assert",
-        "debug_assert_eq",
-        "debug_assert_ne",
-        "dbg",
-        "eprint",
-        "eprintln",
-        "format",
-        "print",
-        "println",
-        "vec",
-        "write",
-        "writeln",
-    ];
-    let name = name::of_macro(node);
-    !GOES_ON.contains(&name.as_str())
+    matches!(Standard::of(node), None | Some(Standard::Ending))
 }
 
 /// A constructor, or a function of a type: `Some(x)`, `u64::from(x)`, `Vec::new()`.

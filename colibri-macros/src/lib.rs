@@ -113,6 +113,7 @@ mod nest;
 mod outline;
 mod rest;
 mod sources;
+mod standard;
 
 mod recursion;
 

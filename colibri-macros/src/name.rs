@@ -5,7 +5,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Macro, Path};
+use syn::Path;
 
 /// The fuel of the running function: how many more iterations may pass.
 pub(crate) fn fuel() -> Ident {
@@ -45,11 +45,6 @@ pub(crate) fn value() -> Ident {
 /// The argument at `index`, where the user wrote a pattern.
 pub(crate) fn argument(index: usize) -> Ident {
     generated(&format!("argument_{index}"))
-}
-
-/// The last part of a macro's path, by which those of the standard library are known.
-pub(crate) fn of_macro(node: &Macro) -> String {
-    node.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default()
 }
 
 /// A name of the expansion's own.

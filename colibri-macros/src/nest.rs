@@ -11,10 +11,10 @@ use syn::{
 
 use crate::function::is_cooperative;
 use crate::head;
-use crate::name;
 use crate::number;
 use crate::rest;
 use crate::shape;
+use crate::standard::Standard;
 
 /// The most loops in one nest: as many as `Entry` has variants.
 const MOST_LOOPS: usize = 6;
@@ -292,29 +292,7 @@ impl<'ast> Visit<'ast> for Walk<'_> {
     }
 
     fn visit_macro(&mut self, node: &'ast Macro) {
-        const KNOWN: [&str; 20] = [
-            "assert",
-            "assert_eq",
-            "assert_ne",
-            "debug_assert",
-            "debug_assert_eq",
-            "debug_assert_ne",
-            "eprint",
-            "eprintln",
-            "format",
-            "format_args",
-            "matches",
-            "panic",
-            "print",
-            "println",
-            "todo",
-            "unimplemented",
-            "unreachable",
-            "vec",
-            "write",
-            "writeln",
-        ];
-        let is_known = KNOWN.contains(&name::of_macro(node).as_str());
+        let is_known = Standard::of(node).is_some_and(|known| known != Standard::Passing);
         let text = node.tokens.to_string();
         // What jumps in there would go unseen, and so would a call of the function to itself.
         let jumps = ["break", "continue", "return", "await", "?", &self.function.to_string()]

@@ -11,8 +11,8 @@ use syn::{
 
 use crate::constant::constant_rounds;
 use crate::head::{is_small, knows_its_length};
-use crate::name;
 use crate::number;
+use crate::standard::Standard;
 
 /// Rounds of constant loops, one inside the other, that count as straight-line code.
 const MOST_CONSTANT_ROUNDS: u64 = 128;
@@ -184,19 +184,7 @@ impl<'ast> Visit<'ast> for Leaf {
 
     // Nobody knows what is in the others.
     fn visit_macro(&mut self, node: &'ast Macro) {
-        const KNOWN: [&str; 10] = [
-            "assert",
-            "assert_eq",
-            "assert_ne",
-            "debug_assert",
-            "debug_assert_eq",
-            "debug_assert_ne",
-            "panic",
-            "unreachable",
-            "todo",
-            "unimplemented",
-        ];
-        let is_known = KNOWN.contains(&name::of_macro(node).as_str());
+        let is_known = matches!(Standard::of(node), Some(Standard::Assertion | Standard::Ending));
         let text = node.tokens.to_string();
         // A closure or a jump in there would go unseen.
         self.is_leaf &= is_known && !["|", "break", "continue", "?"].iter().any(|sign| text.contains(sign));

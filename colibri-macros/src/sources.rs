@@ -11,7 +11,7 @@ use syn::{
 };
 
 use crate::binding::{self, Binding, Bindings};
-use crate::name;
+use crate::standard::Standard;
 
 /// The variables that an expression names where its value may borrow from them.
 pub(crate) fn of(expression: &Expr, bindings: &mut Bindings) -> BTreeSet<Binding> {
@@ -133,10 +133,10 @@ impl<'ast> Visit<'ast> for Sources<'_> {
     }
 
     fn visit_macro(&mut self, node: &'ast Macro) {
-        let name = name::of_macro(node);
-        match name.as_str() {
-            "format" => {}
-            "vec" => self.elements(node),
+        match Standard::of(node) {
+            // They give text, or nothing.
+            Some(Standard::Formatting) => {}
+            Some(Standard::Vector) => self.elements(node),
             _ => self.tokens(&node.tokens),
         }
     }

@@ -5,22 +5,18 @@ use syn::parse::ParseStream;
 use syn::{Expr, Lit, Macro, Token};
 
 use super::{Survey, Use};
-use crate::name;
+use crate::standard::Standard;
 
 impl Survey {
     pub(super) fn call_of_macro(&mut self, node: &Macro) {
-        let name = name::of_macro(node);
-        match name.as_str() {
-            "assert" | "assert_eq" | "assert_ne" | "debug_assert" | "debug_assert_eq" | "debug_assert_ne"
-            | "eprint" | "eprintln" | "format" | "print" | "println" | "write" | "writeln" => {
-                self.known_macro(node, Use::Looked)
-            }
-            "panic" | "todo" | "unimplemented" | "unreachable" => {
+        match Standard::of(node) {
+            Some(Standard::Assertion | Standard::Formatting) => self.known_macro(node, Use::Looked),
+            Some(Standard::Ending) => {
                 self.known_macro(node, Use::Looked);
                 self.diverge();
             }
-            "vec" => self.known_macro(node, Use::Passed),
-            _ => {
+            Some(Standard::Vector) => self.known_macro(node, Use::Passed),
+            Some(Standard::Borrowing | Standard::Passing) | None => {
                 self.tokens(&node.tokens);
                 // It may never get further.
                 self.diverge();

@@ -32,7 +32,6 @@ pub fn set(grant: Option<Grant>) {
 }
 
 pub mod __private {
-    use std::future::Future;
     use std::pin::{Pin, pin};
     use std::task::{Context, Poll, Waker};
 
