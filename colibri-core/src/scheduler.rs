@@ -245,6 +245,12 @@ impl Scheduler {
     pub fn shutdown(&self) {
         self.engine().shutdown();
     }
+
+    /// Whether it was shut down: a host need not come back.
+    #[must_use]
+    pub fn is_shut_down(&self) -> bool {
+        self.engine().is_closed()
+    }
 }
 
 #[cfg(feature = "std")]

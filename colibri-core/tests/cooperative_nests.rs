@@ -122,6 +122,27 @@ both! {
         seen
     }
 
+    // No other jump makes room for these.
+    fn continues_far_out(n: u32) -> Vec<u32> {
+        let mut seen = Vec::new();
+        'a: for a in 0..n {
+            for b in 0..n {
+                let mut c = 0;
+                while c < 5 {
+                    c += 1;
+                    for d in 0..b { if d * a + c == 7 { continue 'a } seen.push(d) }
+                    seen.push(c);
+                }
+                seen.push(b);
+            }
+            seen.push(a);
+        }
+        'b: for b in 0..n {
+            for c in 0..b { let mut d = c; while d > 0 { d -= 1; seen.push(d); if d == 2 { continue 'b } } }
+        }
+        seen
+    }
+
     fn siblings(n: u32) -> u32 {
         let mut sum = 0u32;
         'rounds: for i in 0..n {
@@ -230,6 +251,7 @@ compare! {
     the_vector_grows: 0, 1, 9;
     a_shadowed_length: 0, 1, 9;
     jumps: 0, 1, 2, 5, 12;
+    continues_far_out: 0, 1, 2, 4, 7;
     siblings: 0, 1, 4, 9, 40;
     leaves_by_question: 0, 1, 4, 7, 8, 40;
     converts_the_error: 0, 1, 2, 3, 5;

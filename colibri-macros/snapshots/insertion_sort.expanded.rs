@@ -71,7 +71,7 @@ fn insertion_sort(v: &mut [u32]) -> impl Future<Output = ()> {
                                                                                 )
                                                                             {
                                                                                 *place = Entry::At1((
-                                                                                    key, j, iterator_0,
+                                                                                    iterator_0, key, j,
                                                                                 ));
                                                                                 break 'nest Exit::Left;
                                                                             }
@@ -90,23 +90,26 @@ fn insertion_sort(v: &mut [u32]) -> impl Future<Output = ()> {
                                                                             } else {
                                                                                 break;
                                                                             }
-                                                                            if j > 0 && v[j - 1] > key {
-                                                                                v[j] = v[j - 1];
-                                                                                j -= 1;
-                                                                            } else {
-                                                                                break;
-                                                                            }
-                                                                            if j > 0 && v[j - 1] > key {
-                                                                                v[j] = v[j - 1];
-                                                                                j -= 1;
-                                                                            } else {
-                                                                                break;
-                                                                            }
-                                                                            if j > 0 && v[j - 1] > key {
-                                                                                v[j] = v[j - 1];
-                                                                                j -= 1;
-                                                                            } else {
-                                                                                break;
+                                                                            #[allow(unreachable_code)]
+                                                                            {
+                                                                                if j > 0 && v[j - 1] > key {
+                                                                                    v[j] = v[j - 1];
+                                                                                    j -= 1;
+                                                                                } else {
+                                                                                    break;
+                                                                                }
+                                                                                if j > 0 && v[j - 1] > key {
+                                                                                    v[j] = v[j - 1];
+                                                                                    j -= 1;
+                                                                                } else {
+                                                                                    break;
+                                                                                }
+                                                                                if j > 0 && v[j - 1] > key {
+                                                                                    v[j] = v[j - 1];
+                                                                                    j -= 1;
+                                                                                } else {
+                                                                                    break;
+                                                                                }
                                                                             }
                                                                         }
                                                                     }
@@ -123,7 +126,7 @@ fn insertion_sort(v: &mut [u32]) -> impl Future<Output = ()> {
                                                         unused_labels,
                                                         unreachable_code
                                                     )]
-                                                    Entry::At1((mut key, mut j, mut iterator_0)) => {
+                                                    Entry::At1((mut iterator_0, mut key, mut j)) => {
                                                         'iteration_0: {
                                                             loop {
                                                                 if fuel <= 0
@@ -138,7 +141,7 @@ fn insertion_sort(v: &mut [u32]) -> impl Future<Output = ()> {
                                                                         },
                                                                     )
                                                                 {
-                                                                    *place = Entry::At1((key, j, iterator_0));
+                                                                    *place = Entry::At1((iterator_0, key, j));
                                                                     break 'nest Exit::Left;
                                                                 }
                                                                 if j > 0 && v[j - 1] > key {

@@ -71,7 +71,7 @@ fn scan(lines: &[&str], limit: usize) -> impl Future<Output = Result<usize, std:
                                                                                     upper(&iterator_2);
                                                                                 if charge > arrears {
                                                                                     *place = Entry::At1((
-                                                                                        line, iterator_1,
+                                                                                        iterator_1, line,
                                                                                         iterator_2,
                                                                                     ));
                                                                                     break 'nest Exit::Left;
@@ -105,8 +105,8 @@ fn scan(lines: &[&str], limit: usize) -> impl Future<Output = Result<usize, std:
                                                             unreachable_code
                                                         )]
                                                         Entry::At1((
-                                                            mut line,
                                                             mut iterator_1,
+                                                            mut line,
                                                             mut iterator_2,
                                                         )) => {
                                                             'iteration_0: {
@@ -124,7 +124,7 @@ fn scan(lines: &[&str], limit: usize) -> impl Future<Output = Result<usize, std:
                                                                         )
                                                                     {
                                                                         *place = Entry::At1((
-                                                                            line, iterator_1, iterator_2,
+                                                                            iterator_1, line, iterator_2,
                                                                         ));
                                                                         break 'nest Exit::Left;
                                                                     }

@@ -28,7 +28,7 @@ pub(crate) struct Jumps<'a> {
     innermost: Option<usize>,
     /// Loops of the copy around.
     depth: usize,
-    /// The targets out of which somebody breaks.
+    /// The targets that somebody leaves.
     pub(crate) broken: BTreeSet<usize>,
 }
 
@@ -79,6 +79,8 @@ impl VisitMut for Jumps<'_> {
         if let Expr::Continue(ExprContinue { continue_token, label, .. }) = node
             && let Some(index) = self.target(label)
         {
+            // It leaves the loops inside that one.
+            self.broken.extend(index + 1..self.targets.len());
             let target = &self.targets[index];
             *node = Expr::Break(ExprBreak {
                 attrs: Vec::new(),

@@ -3,7 +3,7 @@
 //! The cold path ends with `continue`, so that a resumed future enters the loop at its head and nowhere else: the
 //! compiler still sees a natural loop.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
@@ -187,7 +187,6 @@ fn for_loop(node: &ExprForLoop, place: &Place<'_>) -> TokenStream {
         // Assignable, for the checks of inner loops.
         body = quote_spanned!(place.span()=> { #[allow(unused_mut)] let mut #ident = #ident; #body });
     }
-    let core = quote_spanned!(place.span()=> #runtime::core);
     let iterator = place.iterator();
     let (next, advance) = if place.plan.steps(place.number) {
         let next = name::generated("next");
@@ -197,7 +196,7 @@ fn for_loop(node: &ExprForLoop, place: &Place<'_>) -> TokenStream {
         };
         (next.into_token_stream(), advance)
     } else {
-        let next = quote_spanned!(place.span()=> #core::iter::Iterator::next(&mut #iterator));
+        let next = quote_spanned!(place.span()=> #runtime::Iterator::next(&mut #iterator));
         (next, TokenStream::new())
     };
     quote_spanned! {place.span()=>
@@ -205,8 +204,8 @@ fn for_loop(node: &ExprForLoop, place: &Place<'_>) -> TokenStream {
             #check
             #advance
             match #next {
-                #core::option::Option::None => #exit,
-                #core::option::Option::Some(#pat) => #body
+                #runtime::None => #exit,
+                #runtime::Some(#pat) => #body
             }
         }
     }
@@ -248,12 +247,35 @@ fn while_loop(node: &ExprWhile, place: &Place<'_>) -> TokenStream {
         body.stmts.insert(0, Stmt::Expr(Expr::Verbatim(check), None));
         return quote_spanned!(place.span()=> #label #while_token #cond #body);
     }
+    if awaits(cond.to_token_stream()) {
+        // Who waits in the condition is not to find the fuel of an iteration that has begun.
+        let (fuel, body) = (name::fuel(), &node.body);
+        return quote_spanned! {place.span()=>
+            #label loop {
+                #check
+                #fuel -= 1;
+                if #cond #body else {
+                    #fuel += 1;
+                    #exit
+                }
+            }
+        };
+    }
     quote_spanned! {place.span()=>
         #label loop {
             #check
             if #cond #body else { #exit }
         }
     }
+}
+
+/// Whether there is an `await` in the tokens.
+fn awaits(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident == "await",
+        TokenTree::Group(group) => awaits(group.stream()),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
 }
 
 // Input:  `'a: loop { body }`

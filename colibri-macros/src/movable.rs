@@ -3,7 +3,7 @@
 //!
 //! Where syntax does not prove that a variable can, the nest stays where it is: that costs speed only.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use proc_macro2::Ident;
@@ -52,7 +52,7 @@ pub(crate) struct Parameter {
 pub(crate) struct Outline {
     pub(crate) structure: Structure,
     pub(crate) parameters: Vec<Parameter>,
-    /// Of each loop: what a stop there carries, the user's locals first.
+    /// Of each loop: what a stop there carries, in the order in which it was made.
     pub(crate) payloads: Vec<Vec<Ident>>,
 }
 
@@ -75,6 +75,7 @@ impl Outline {
             contents: &contents,
             checks: &checks,
             mentions: Mentions::of(root_node, &structure),
+            first_inside: &survey.first_inside,
         };
         moves.plan(structure, &items)
     }
@@ -86,6 +87,8 @@ struct Moves<'a> {
     /// By loop of the nest.
     checks: &'a [Rc<Check>],
     mentions: Mentions,
+    /// By the number of a `for`.
+    first_inside: &'a BTreeMap<usize, Binding>,
 }
 
 impl Moves<'_> {
@@ -141,20 +144,26 @@ impl Moves<'_> {
         let mut payloads = Vec::new();
         let mut carried: Vec<BTreeSet<Binding>> = Vec::new();
         for index in 0..structure.loops.len() {
-            let mut payload = Vec::new();
             let mut bindings = BTreeSet::new();
             if let Some(parent) = structure.loops[index].parent {
                 // Who is entered here may be stopped at the loops around.
                 bindings = self.payload(index, &structure, &changed, &carried[parent])?;
-                payload.extend(bindings.iter().map(|binding| self.variables[*binding].ident.clone()));
             }
-            carried.push(bindings);
+            // In the order in which they were made: a panic drops the last one first.
+            let mut payload: Vec<((Binding, bool), Ident)> = Vec::new();
+            for binding in &bindings {
+                payload.push(((*binding, true), self.variables[*binding].ident.clone()));
+            }
             for outer in structure.chain(index) {
+                let number = structure.loops[outer].number;
                 if structure.loops[outer].is_for {
-                    payload.push(name::iterator_of(structure.loops[outer].number));
+                    let first_inside = self.first_inside.get(&number).copied().unwrap_or(Binding::MAX);
+                    payload.push(((first_inside, false), name::iterator_of(number)));
                 }
             }
-            payloads.push(payload);
+            payload.sort_by_key(|(made, _)| *made);
+            payloads.push(payload.into_iter().map(|(_, ident)| ident).collect());
+            carried.push(bindings);
         }
         Some(Outline { structure, parameters, payloads })
     }

@@ -270,7 +270,6 @@ impl Engine {
         self.timers.borrow().len()
     }
 
-    #[cfg(feature = "std")]
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.get()
     }

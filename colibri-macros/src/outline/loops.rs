@@ -274,9 +274,13 @@ impl Nest<'_> {
             } else {
                 #fuel -= 4;
                 #once
-                #once
-                #once
-                #once
+                // Where the first ends in any case.
+                #[allow(unreachable_code)]
+                {
+                    #once
+                    #once
+                    #once
+                }
             }
         }
     }

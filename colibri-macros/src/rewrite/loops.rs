@@ -74,7 +74,7 @@ impl Rewrite<'_> {
             Expr::Loop(node) => node.attrs = taken,
             _ => {}
         }
-        if self.leaves_loops || skip || self.plan.is_constant(number) {
+        if self.leaves_loops || self.in_macro || skip || self.plan.is_constant(number) {
             let outer = std::mem::replace(&mut self.leaves_loops, true);
             self.visit_loop_parts(node);
             self.leaves_loops = outer;

@@ -18,11 +18,11 @@ impl Rewrite<'_> {
         let Some(known) = Standard::of(node) else { return };
         let Ok(mut arguments) = node.parse_body::<Arguments>() else { return };
         let before = quote!(#arguments).to_string();
-        let outer = std::mem::replace(&mut self.leaves_loops, true);
+        let outer = std::mem::replace(&mut self.in_macro, true);
         for argument in &mut arguments.list {
             self.visit_expr_mut(&mut argument.value);
         }
-        self.leaves_loops = outer;
+        self.in_macro = outer;
         let after = quote!(#arguments);
         if after.to_string() == before {
             return;

@@ -58,8 +58,10 @@ pub(crate) struct Rewrite<'a> {
     context: Context,
     /// Inside a loop that gets a check, so that calls need none.
     in_loop: bool,
-    /// Inside `#[cooperative(skip)]` or a macro call: loops stay as they are.
+    /// Inside `#[cooperative(skip)]`: loops stay as they are, and there are no checks at calls.
     leaves_loops: bool,
+    /// Inside a macro call: loops stay as they are.
+    in_macro: bool,
     /// Inside `try { .. }`, where `?` does not leave the function.
     in_try_block: bool,
     pub(crate) found: Found,
@@ -85,6 +87,7 @@ impl<'a> Rewrite<'a> {
             context: Context::Body,
             in_loop: false,
             leaves_loops: false,
+            in_macro: false,
             in_try_block: false,
             found: Found::default(),
             report,
@@ -219,7 +222,7 @@ impl VisitMut for Rewrite<'_> {
     fn visit_generic_argument_mut(&mut self, _: &mut syn::GenericArgument) {}
 
     fn visit_macro_mut(&mut self, node: &mut Macro) {
-        if self.strict && !self.leaves_loops {
+        if self.strict && !self.leaves_loops && !self.in_macro {
             check::no_loops_in_macro(node, self.report);
         }
         self.visit_known_macro(node);

@@ -27,7 +27,11 @@ impl Rewrite<'_> {
                     looping::check_at_call(&self.place(call.span(), None))
                 });
                 self.found.awaits += 1;
-                self.awaiting(boxed, check, span)
+                if self.has_fuel {
+                    self.awaiting(boxed, check, span)
+                } else {
+                    quote_spanned!(span=> #boxed.await)
+                }
             }
             Context::Async => quote_spanned!(span=> #runtime::alloc::boxed::Box::pin(#call).await),
             Context::Sync => quote_spanned!(span=> #runtime::run(#call)),

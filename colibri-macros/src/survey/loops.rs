@@ -27,6 +27,11 @@ impl Survey {
             let found = sources::of(&node.expr, &mut self.bindings);
             self.items.insert(number, found);
         }
+        if let Some(number) = number
+            && self.notes_uses
+        {
+            self.first_inside.insert(number, self.bindings.variables.len());
+        }
         let inside = self.enter(number);
         self.iterators.extend(number);
         self.exits.push((node.label.as_ref().map(|label| label.name.clone()), true, BTreeSet::new()));

@@ -123,6 +123,8 @@ pub(crate) struct Survey {
     iterators: Vec<usize>,
     /// From what the items of each `for` may borrow.
     items: BTreeMap<usize, BTreeSet<Binding>>,
+    /// The first variable that is declared inside each `for`: its iterator is there before.
+    pub(crate) first_inside: BTreeMap<usize, Binding>,
     /// The statements around the walk, and around each loop: a way there that leaves out what stands before.
     statements: Vec<*const Stmt>,
     around: BTreeMap<usize, Vec<*const Stmt>>,
@@ -162,6 +164,7 @@ impl Survey {
             closures: 0,
             iterators: Vec::new(),
             items: BTreeMap::new(),
+            first_inside: BTreeMap::new(),
             statements: Vec::new(),
             around: BTreeMap::new(),
             extents: HashMap::new(),
