@@ -241,8 +241,9 @@ impl Scheduler {
     }
 
     /// Cancels all tasks, drops them, and takes no more; later wakes do nothing. A task that runs just now ends at its
-    /// next checkpoint.
+    /// next checkpoint. Outside of a slice the host is asked for a turn once more, so that it learns of it.
     pub fn shutdown(&self) {
+        self.engine().ask_host_to_part();
         self.engine().shutdown();
     }
 

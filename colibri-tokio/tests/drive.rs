@@ -88,14 +88,13 @@ fn an_idle_scheduler_is_woken_by_timers_threads_and_the_runtime() {
             let spawner = scheduler.spawner();
             let (sender, receiver) = tokio::sync::oneshot::channel();
             let thread = std::thread::spawn(move || {
-                let task = spawner.spawn(Priority::Immediate, async move {
+                spawner.spawn(Priority::Immediate, async move {
                     yield_now().await;
                     sender.send(2).unwrap();
-                });
-                drop(task);
+                })
             });
             assert_eq!(receiver.await.unwrap(), 2);
-            thread.join().unwrap();
+            thread.join().unwrap().unwrap();
 
             // Nothing is ready; then the runtime's own timer, outside of any slice, spawns.
             tokio::time::sleep(Duration::from_millis(2)).await;

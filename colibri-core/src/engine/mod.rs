@@ -281,6 +281,13 @@ impl Engine {
         }
     }
 
+    /// Asks the host for its last turn.
+    pub(crate) fn ask_host_to_part(&self) {
+        if !self.in_slice.get() && !self.is_closed() {
+            self.remote.ask_host_from_home();
+        }
+    }
+
     /// Whether nothing came from other threads and nobody asked for the thread: what a glance looks at.
     pub(crate) fn is_quiet(&self) -> bool {
         !self.has_news() && !self.remote.is_yield_requested()
