@@ -82,6 +82,8 @@
 //! | --- | --- | --- |
 //! | `std` | yes | the system's clock, threads, panic isolation, and functions that find the running scheduler |
 //! | `macros` | yes | the attribute |
+//! | `histogram` | no | [`observe::Histograms`]: waits and runs by class, through hdrhistogram |
+//! | `tracing` | no | [`observe::Spans`]: a span for each task |
 //!
 //! Without `std` the crate needs `alloc`, one core, atomics of 32 bits with compare-and-swap, and a clock of yours:
 //! `Builder::with_clock(clock).on_ready(hook).build()`. Interrupts wake tasks through their wakers; the hook asks for a turn,
@@ -141,6 +143,7 @@ mod event;
 mod fault;
 #[cfg(all(test, colibri_loom))]
 mod model;
+pub mod observe;
 mod stats;
 mod sync;
 mod unwind;

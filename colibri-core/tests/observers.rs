@@ -1,0 +1,198 @@
+//! The ready-made observers see what happens.
+
+#![cfg(feature = "std")]
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use colibri_core::{ManualClock, Observer, Priority, Scheduler, TaskEvent, YieldReason, yield_now};
+
+/// Notes events under a name.
+struct Notes(&'static str, Rc<RefCell<Vec<String>>>);
+
+impl Observer for Notes {
+    fn started(&self, _: &TaskEvent) {
+        self.1.borrow_mut().push(format!("{} started", self.0));
+    }
+
+    fn yielded(&self, _: &TaskEvent, reason: YieldReason) {
+        self.1.borrow_mut().push(format!("{} yielded: {reason:?}", self.0));
+    }
+
+    fn finished(&self, _: &TaskEvent) {
+        self.1.borrow_mut().push(format!("{} finished", self.0));
+    }
+}
+
+#[test]
+fn a_pair_of_observers_is_told_in_order() {
+    let notes = Rc::new(RefCell::new(Vec::new()));
+    let pair = (Notes("first", Rc::clone(&notes)), Notes("second", Rc::clone(&notes)));
+    let scheduler = Scheduler::builder().clock(ManualClock::new()).observer(pair).build();
+    let task = scheduler.spawn(Priority::Normal, async { yield_now().await });
+    while scheduler.run_slice().work_left {}
+    assert!(task.is_finished());
+    assert_eq!(
+        *notes.borrow(),
+        [
+            "first started",
+            "second started",
+            "first yielded: Own",
+            "second yielded: Own",
+            "first started",
+            "second started",
+            "first finished",
+            "second finished",
+        ]
+    );
+}
+
+#[cfg(feature = "histogram")]
+mod histograms {
+    use std::time::Duration;
+
+    use colibri_core::observe::Histograms;
+    use colibri_core::sleep;
+
+    use super::*;
+
+    fn observed(histograms: &Histograms) -> (Scheduler, ManualClock) {
+        let clock = ManualClock::new();
+        (Scheduler::builder().clock(clock.clone()).observer(histograms.clone()).build(), clock)
+    }
+
+    #[test]
+    fn waits_and_runs_are_seen_by_class() {
+        let histograms = Histograms::new().sample_every(1);
+        let (scheduler, clock) = observed(&histograms);
+        let work = clock.clone();
+        let task = scheduler.spawn(Priority::Idle, async move {
+            work.advance(Duration::from_millis(3));
+            sleep(Duration::from_millis(10)).await;
+            work.advance(Duration::from_millis(1));
+        });
+        clock.advance(Duration::from_millis(2));
+        scheduler.run_slice();
+        clock.advance(Duration::from_millis(10));
+        scheduler.run_slice();
+        assert!(task.is_finished());
+        let (waits, runs) = (histograms.waits(Priority::Idle), histograms.runs(Priority::Idle));
+        assert_eq!((waits.len(), runs.len()), (2, 2));
+        // To three figures.
+        assert!(waits.equivalent(waits.max(), 2_000_000), "{}", waits.max());
+        assert!(runs.equivalent(runs.max(), 3_000_000), "{}", runs.max());
+        assert!(runs.equivalent(runs.min(), 1_000_000), "{}", runs.min());
+        assert_eq!(histograms.runs(Priority::Normal).len(), 0);
+        histograms.clear();
+        assert_eq!(histograms.runs(Priority::Idle).len(), 0);
+    }
+
+    #[test]
+    fn a_sample_is_one_in_so_many() {
+        let histograms = Histograms::new().sample_every(10);
+        let (scheduler, _) = observed(&histograms);
+        let task = scheduler.spawn(Priority::Normal, async {
+            for _ in 0..99 {
+                yield_now().await;
+            }
+        });
+        while scheduler.run_slice().work_left {}
+        assert!(task.is_finished());
+        assert_eq!(histograms.waits(Priority::Normal).len(), 10);
+        assert_eq!(histograms.runs(Priority::Normal).len(), 10);
+    }
+}
+
+#[cfg(feature = "tracing")]
+mod spans {
+    use std::sync::{Arc, Mutex};
+
+    use colibri_core::observe::Spans;
+    use tracing::span::{Attributes, Id, Record};
+    use tracing::{Event, Metadata, Subscriber};
+
+    use super::*;
+
+    /// Notes what a subscriber hears.
+    struct Heard(Arc<Mutex<Vec<String>>>);
+
+    impl Heard {
+        fn note(&self, text: String) {
+            self.0.lock().unwrap().push(text);
+        }
+    }
+
+    impl Subscriber for Heard {
+        fn enabled(&self, _: &Metadata<'_>) -> bool {
+            true
+        }
+
+        fn new_span(&self, span: &Attributes<'_>) -> Id {
+            self.note(format!("span {}", span.metadata().name()));
+            Id::from_u64(1)
+        }
+
+        fn record(&self, _: &Id, values: &Record<'_>) {
+            self.note(format!("record {values:?}"));
+        }
+
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+        fn event(&self, event: &Event<'_>) {
+            let mut message = String::new();
+            event.record(&mut |field: &tracing::field::Field, value: &dyn std::fmt::Debug| {
+                if field.name() == "message" {
+                    message = format!("{value:?}");
+                }
+            });
+            self.note(format!("event {message}"));
+        }
+
+        fn enter(&self, _: &Id) {
+            self.note("enter".into());
+        }
+
+        fn exit(&self, _: &Id) {
+            self.note("exit".into());
+        }
+
+        fn try_close(&self, _: Id) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn a_task_is_a_span_that_is_entered_while_it_runs() {
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        tracing::subscriber::with_default(Heard(Arc::clone(&heard)), || {
+            let scheduler = Scheduler::builder().clock(ManualClock::new()).observer(Spans::new()).build();
+            let task = scheduler
+                .task(async {
+                    tracing::info!("inside");
+                    yield_now().await;
+                })
+                .name("index")
+                .spawn();
+            while scheduler.run_slice().work_left {}
+            assert!(task.is_finished());
+        });
+        let heard = heard.lock().unwrap();
+        let plain: Vec<&str> =
+            heard.iter().map(|text| if text.starts_with("record") { "record" } else { text }).collect();
+        assert_eq!(
+            plain,
+            [
+                "span task",
+                "record",
+                "enter",
+                "event inside",
+                "exit",
+                "event yielded",
+                "record",
+                "enter",
+                "exit",
+                "event finished",
+            ]
+        );
+    }
+}
