@@ -6,9 +6,9 @@ use clap::builder::styling::{AnsiColor, Reset, Style};
 use clap::{Args, Parser, Subcommand};
 
 use crate::failure::Failure;
-use crate::input::NotUtf8;
+use crate::input::{self, NotUtf8};
 use crate::kernels::{self, Kernel};
-use crate::latency;
+use crate::latency::{self, LoadName};
 use crate::ops;
 use crate::overhead::{self, Way};
 use crate::report::Report;
@@ -48,9 +48,6 @@ pub(crate) struct Scenario {
     pub(crate) run: fn(&Options) -> Result<Report, Failure>,
 }
 
-/// The scenario `latency`.
-pub(crate) const LATENCY: Scenario = Scenario { name: "latency", about: latency::ABOUT, run: latency::run };
-
 /// The scenario `overhead`.
 pub(crate) const OVERHEAD: Scenario = Scenario {
     name: "overhead",
@@ -65,7 +62,8 @@ pub(crate) const OPS: Scenario = Scenario { name: "ops", about: ops::ABOUT, run:
 pub(crate) const SCALE: Scenario = Scenario { name: "scale", about: scale::ABOUT, run: scale::run };
 
 /// All scenarios, in the order in which `all` runs them.
-pub(crate) const SCENARIOS: [&Scenario; 4] = [&LATENCY, &OVERHEAD, &OPS, &SCALE];
+pub(crate) const SCENARIOS: [&Scenario; 6] =
+    [&latency::LATENCY, &latency::GZIP, &latency::JSON, &OVERHEAD, &OPS, &SCALE];
 
 /// Measures colibri beside its peers: same input, same arrivals, same process.
 #[derive(Debug, Parser)]
@@ -88,8 +86,8 @@ pub(crate) struct Cli {
 /// What to measure.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Point queries beside an index build on one thread: waits and throughput, per way of yielding
-    Latency,
+    /// Point queries beside bulk work on one core, colibri and each peer: waits and throughput
+    Latency(LatencyChoice),
     /// Kernels plain, cooperative and as written for tokio: ratios of time, and how late a yield is
     Overhead(OverheadChoice),
     /// Single operations (yield, wake, spawn, cancel, pause, timer) beside other executors of one thread
@@ -124,6 +122,14 @@ pub(crate) enum Command {
     List,
 }
 
+/// What `latency` measures.
+#[derive(Debug, Default, Args)]
+pub(crate) struct LatencyChoice {
+    /// The bulk work
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) load: LoadName,
+}
+
 /// What `overhead` measures.
 #[derive(Debug, Default, Args)]
 pub(crate) struct OverheadChoice {
@@ -150,18 +156,18 @@ pub(crate) struct Options {
     /// Seed of the arrivals and of the words that are asked for
     #[arg(long, global = true, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Folder for JSON and HDR percentile files
+    /// Folder for the page, JSON and HDR percentile files
     #[arg(long, global = true, value_name = "DIR", default_value = "target/colibri-bench")]
     pub(crate) out: PathBuf,
-    /// Folder whose text files are indexed [default: the crates' sources that cargo has on this machine, else this
+    /// Folder with the files that latency and slices work on [default: the crates' sources that cargo has on this machine, else this
     /// repository]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) input: Option<PathBuf>,
-    /// MiB to index: less is read of a folder with more, and a folder with less is gone through several times [default:
+    /// MiB to work on: less is read of a folder with more, and a folder with less is gone through several times [default:
     /// 64, quick: as much of it as takes about a second]
     #[arg(long, global = true, value_name = "MIB", value_parser = mebibytes)]
     input_limit: Option<u64>,
-    /// Index files of --input that are not UTF-8 too, with replacement characters; without it they are an error
+    /// Take files of --input that are not UTF-8 too, with replacement characters; without it they are an error
     #[arg(long, global = true)]
     pub(crate) lossy: bool,
     /// Queries in a second
@@ -183,6 +189,11 @@ impl Options {
     /// What becomes of texts that are not UTF-8. Nobody chose those of the default folder, nor can mend them.
     pub(crate) fn not_utf8(&self) -> NotUtf8 {
         if self.lossy || self.input.is_none() { NotUtf8::Replace } else { NotUtf8::Refuse }
+    }
+
+    /// Where the input lies.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.input.clone().unwrap_or_else(input::default_folder)
     }
 
     /// Most bytes of input.

@@ -226,11 +226,8 @@ mod tests {
         assert!(grown >= touched.len() as u64 / 2, "{grown}");
     }
 
-    #[cfg(target_os = "linux")]
     #[test]
-    fn a_task_has_more_bytes_than_its_future() {
-        let bytes = measure_memory(0, 20_000, true).unwrap();
-        assert!((40.0..2_000.0).contains(&bytes), "{bytes}");
+    fn an_executor_that_is_not_there_is_not_measured() {
         assert!(measure_memory(6, 1, true).is_none());
     }
 }

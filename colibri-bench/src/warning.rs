@@ -3,12 +3,11 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use crate::measure::DISTURBED_SHARE;
 use crate::report::{duration, percent};
 
-/// A subject's round is disturbed if the thread was kept off the CPU for more than this share of it.
-pub(crate) const OFF_CPU_SHARE: f64 = 0.01;
 /// A share of disturbed runs above this says that the machine is busy.
 const RUNS_DISTURBED_SHARE: f64 = 0.1;
 /// Rounds of one subject that lie further apart than this, as a share of their median, are noise.
@@ -19,7 +18,7 @@ const SENDER_LATE: Duration = Duration::from_micros(50);
 const BULK_SHORT: Duration = Duration::from_millis(200);
 
 /// One thing that the reader has to know before trusting the figures.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Warning {
     seen: String,
     matters: String,
@@ -50,7 +49,7 @@ impl Warning {
 
     /// If the thread was kept off the CPU: each subject with the share of its worst round.
     pub(crate) fn off_cpu(worst_shares: &[(&str, f64)]) -> Option<Self> {
-        let disturbed = listed(worst_shares, OFF_CPU_SHARE);
+        let disturbed = listed(worst_shares, DISTURBED_SHARE);
         (!disturbed.is_empty()).then(|| {
             Self::new(
                 format!("Other programs had the CPU for a part of some rounds, at most {disturbed}."),

@@ -130,9 +130,9 @@ fn list_names_the_scenarios() {
     let output = bench(&["list"]);
     assert!(output.status.success());
     let listed = text(&output.stdout);
-    assert!(listed.starts_with("latency    point queries beside"));
+    assert!(listed.starts_with("latency              point queries beside"));
     let names: Vec<_> = listed.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(names, ["latency", "overhead", "ops", "scale"]);
+    assert_eq!(names, ["latency", "latency", "latency", "classes", "slices", "overhead", "ops", "scale"]);
 }
 
 #[test]
@@ -188,6 +188,15 @@ fn what_a_measurement_needs_is_named_where_it_is_missing() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_task_has_more_bytes_than_its_future() {
+    // In a process of its own, as `scale` measures it.
+    let output = bench(&["memory", "0", "20000", "true"]);
+    let bytes: f64 = text(&output.stdout).trim().parse().expect("it is a figure");
+    assert!((48.0..2_000.0).contains(&bytes), "{bytes}");
+}
+
 #[test]
 fn help_documents_exit_codes() {
     let output = bench(&["--help"]);
@@ -207,7 +216,7 @@ fn a_small_run_prints_a_table_and_saves_all_files() {
     let printed = text(&output.stdout);
     for word in [
         "| without yields ",
-        "| tokio, yield every 64 words ",
+        "| tokio, yield_now every 64 ",
         "| colibri ",
         "p99.9",
         "no coordinated omission",
