@@ -121,6 +121,12 @@ struct Answering<I> {
 }
 
 impl<I: Lookup> Answering<I> {
+    fn of(shared: Arc<Shared>, plan: Arc<Vec<Query>>, index: I) -> Self {
+        let room = || Vec::with_capacity(plan.len());
+        let waits = Waits { planned: room(), sent: room(), disturbed: Disturbed::default() };
+        Self { shared, plan, index, waits: RefCell::new(waits), slices: RefCell::new(None) }
+    }
+
     fn answer(&self, Arrival { number, sent_nanos }: Arrival) {
         let query = &self.plan[number];
         std::hint::black_box(self.index.query(&query.word));
@@ -134,27 +140,27 @@ impl<I: Lookup> Answering<I> {
             self.slices.borrow_mut().get_or_insert_with(|| Slices::start(SLICE)).cut();
         }
     }
+
+    fn waits(&self) -> Waits {
+        let mut waits = self.waits.take();
+        if let Some(slices) = self.slices.take() {
+            waits.disturbed = slices.disturbed();
+        }
+        waits
+    }
 }
 
 /// Makes a task of each query as it comes out of `queue`, as a server does, until the sender has ended. `start` hands a
 /// query to the executor.
 pub(crate) async fn answer<I: Lookup>(
-    mut queue: Queue,
+    queue: Queue,
     index: I,
     start: impl Fn(Pin<Box<dyn Future<Output = ()>>>),
 ) -> Waits {
-    let room = queue.plan.len();
-    let room = || Vec::with_capacity(room);
-    let waits = Waits { planned: room(), sent: room(), disturbed: Disturbed::default() };
-    let answering = Rc::new(Answering {
-        shared: queue.shared,
-        plan: queue.plan,
-        index,
-        waits: RefCell::new(waits),
-        slices: RefCell::new(None),
-    });
+    let Queue { shared, plan, mut arrived } = queue;
+    let answering = Rc::new(Answering::of(shared, plan, index));
     let running = Latch::new(1);
-    while let Some(arrival) = queue.arrived.recv().await {
+    while let Some(arrival) = arrived.recv().await {
         running.add(1);
         let (answering, running) = (Rc::clone(&answering), running.clone());
         start(Box::pin(async move {
@@ -164,11 +170,36 @@ pub(crate) async fn answer<I: Lookup>(
     }
     running.count_down();
     running.opened().await;
-    let mut waits = answering.waits.take();
-    if let Some(slices) = answering.slices.take() {
-        waits.disturbed = slices.disturbed();
+    answering.waits()
+}
+
+/// A host that answers in its own turns, without any executor.
+#[derive(Debug)]
+pub(crate) struct Desk<I> {
+    arrived: UnboundedReceiver<Arrival>,
+    answering: Answering<I>,
+}
+
+impl<I: Lookup> Desk<I> {
+    /// The host's end of `queue`.
+    pub(crate) fn new(queue: Queue, index: I) -> Self {
+        Self { arrived: queue.arrived, answering: Answering::of(queue.shared, queue.plan, index) }
     }
-    waits
+
+    /// Answers what has arrived so far.
+    pub(crate) fn answer(&mut self) {
+        while let Ok(arrival) = self.arrived.try_recv() {
+            self.answering.answer(arrival);
+        }
+    }
+
+    /// Answers what is still to arrive, once the round has ended.
+    pub(crate) fn close(mut self) -> Waits {
+        while let Some(arrival) = self.arrived.blocking_recv() {
+            self.answering.answer(arrival);
+        }
+        self.answering.waits()
+    }
 }
 
 fn send(shared: &Shared, plan: &[Query], to: &UnboundedSender<Arrival>) -> Sent {
@@ -229,7 +260,9 @@ mod tests {
         tokio::runtime::Builder::new_current_thread()
             .build_local(tokio::runtime::LocalOptions::default())
             .unwrap()
-            .block_on(answer(queue, Rc::new(LocalIndex::new()), |query| drop(tokio::task::spawn_local(query))))
+            .block_on(answer(queue, Rc::new(LocalIndex::new()), |query| {
+                drop(tokio::task::spawn_local(query))
+            }))
     }
 
     #[test]

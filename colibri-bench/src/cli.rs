@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::styling::{AnsiColor, Reset, Style};
 use clap::{Args, Parser, Subcommand};
 
+use crate::classes;
 use crate::failure::Failure;
 use crate::input::{self, NotUtf8};
 use crate::kernels::{self, Kernel};
@@ -13,6 +14,7 @@ use crate::ops;
 use crate::overhead::{self, Way};
 use crate::report::Report;
 use crate::scale;
+use crate::slices;
 
 /// How an error's first word looks on a terminal.
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -62,8 +64,16 @@ pub(crate) const OPS: Scenario = Scenario { name: "ops", about: ops::ABOUT, run:
 pub(crate) const SCALE: Scenario = Scenario { name: "scale", about: scale::ABOUT, run: scale::run };
 
 /// All scenarios, in the order in which `all` runs them.
-pub(crate) const SCENARIOS: [&Scenario; 6] =
-    [&latency::LATENCY, &latency::GZIP, &latency::JSON, &OVERHEAD, &OPS, &SCALE];
+pub(crate) const SCENARIOS: [&Scenario; 8] = [
+    &latency::LATENCY,
+    &latency::GZIP,
+    &latency::JSON,
+    &classes::CLASSES,
+    &slices::SLICES,
+    &OVERHEAD,
+    &OPS,
+    &SCALE,
+];
 
 /// Measures colibri beside its peers: same input, same arrivals, same process.
 #[derive(Debug, Parser)]
@@ -71,7 +81,8 @@ pub(crate) const SCENARIOS: [&Scenario; 6] =
     name = "colibri-bench",
     version,
     after_help = "\
-Exit codes: 0 measured and saved; 1 measuring or saving failed; 2 wrong use or unusable input.
+Exit codes: 0 measured and saved; 1 measuring or saving failed; 2 wrong use or unusable input;
+3 (compare) something became worse beyond noise.
 NO_COLOR=1 turns colours off; the progress bar only shows on a terminal."
 )]
 pub(crate) struct Cli {
@@ -88,6 +99,10 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Point queries beside bulk work on one core, colibri and each peer: waits and throughput
     Latency(LatencyChoice),
+    /// A burst of 1000 tasks of 0.5 ms, equal and in three classes: overhead, decisions, waits, holds
+    Classes,
+    /// The same load under slices from 0.5 to 50 ms: responsiveness against throughput, and the curve's knee
+    Slices,
     /// Kernels plain, cooperative and as written for tokio: ratios of time, and how late a yield is
     Overhead(OverheadChoice),
     /// Single operations (yield, wake, spawn, cancel, pause, timer) beside other executors of one thread
@@ -118,6 +133,11 @@ pub(crate) enum Command {
     },
     /// Every scenario, one after the other
     All,
+    /// Compares two JSON files of one scenario: ratios, and which figures moved beyond the noise of their rounds
+    #[command(
+        after_help = "Exit codes: 0 nothing became worse beyond noise; 3 something did; 2 unusable files."
+    )]
+    Compare(Comparison),
     /// Names the scenarios with a line each
     List,
 }
@@ -128,6 +148,20 @@ pub(crate) struct LatencyChoice {
     /// The bulk work
     #[arg(long, value_enum, default_value_t)]
     pub(crate) load: LoadName,
+}
+
+/// What `compare` compares.
+#[derive(Debug, Args)]
+pub(crate) struct Comparison {
+    /// The JSON file of the earlier run, or of what is compared with
+    #[arg(value_name = "A.json")]
+    pub(crate) before: PathBuf,
+    /// The JSON file of the later run
+    #[arg(value_name = "B.json")]
+    pub(crate) after: PathBuf,
+    /// Show the figures that did not move, too
+    #[arg(long)]
+    pub(crate) every: bool,
 }
 
 /// What `overhead` measures.
@@ -163,6 +197,9 @@ pub(crate) struct Options {
     /// repository]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) input: Option<PathBuf>,
+    /// Whether it is one scenario of all.
+    #[arg(skip)]
+    pub(crate) is_of_all: bool,
     /// MiB to work on: less is read of a folder with more, and a folder with less is gone through several times [default:
     /// 64, quick: as much of it as takes about a second]
     #[arg(long, global = true, value_name = "MIB", value_parser = mebibytes)]

@@ -79,7 +79,11 @@ impl Corpus {
     /// Those of [`read`](Corpus::read).
     pub(crate) fn read_json(folder: &Path, limit_bytes: u64, not_utf8: NotUtf8) -> Result<Self, Failure> {
         let mut corpus = Self::empty(folder);
-        corpus.add_files(|path| path.extension().is_some_and(|kind| kind == "json"), limit_bytes, not_utf8)?;
+        corpus.add_files(
+            |path| path.extension().is_some_and(|kind| kind == "json"),
+            limit_bytes,
+            not_utf8,
+        )?;
         if corpus.bytes == 0 {
             // They become longer.
             return Ok(Self::read(folder, limit_bytes / 2, not_utf8)?.as_json());
@@ -181,7 +185,9 @@ impl Corpus {
     pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.is_made_json {
-            notes.push("There are no JSON files in the folder: each text was made one, with its lines.".to_owned());
+            notes.push(
+                "There are no JSON files in the folder: each text was made one, with its lines.".to_owned(),
+            );
         }
         if self.passes > 1 {
             notes.push(format!(

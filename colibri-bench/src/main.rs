@@ -7,10 +7,14 @@
 mod cli;
 mod failure;
 
+mod classes;
 mod latency;
 mod ops;
 mod overhead;
 mod scale;
+mod slices;
+
+mod compare;
 
 mod executors;
 mod kernels;
@@ -19,6 +23,7 @@ mod loads;
 mod allowance;
 mod arrivals;
 mod input;
+mod job;
 mod plan;
 
 mod peers;
@@ -37,12 +42,17 @@ use clap::Parser;
 
 use crate::cli::{Cli, Command, LatencyChoice, Options, SCENARIOS};
 use crate::failure::Failure;
+use crate::latency::LoadName;
 use crate::report::{Page, Report};
 
+/// What is measured if nothing is named.
+const DEFAULT: Command = Command::Latency(LatencyChoice { load: LoadName::Index });
+
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let mut cli = Cli::parse();
+    cli.options.is_of_all = matches!(cli.command, Some(Command::All));
     match run(&cli) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(failure) => {
             anstream::eprintln!("{}error:{} {failure}", cli::ERROR, cli::PLAIN);
             failure.exit_code()
@@ -50,14 +60,22 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(cli: &Cli) -> Result<(), Failure> {
+fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     let mut run = Run { options: &cli.options, page: Page::default() };
-    match cli.command.as_ref().unwrap_or(&Command::Latency(LatencyChoice::default())) {
+    let command = cli.command.as_ref().unwrap_or(&DEFAULT);
+    let done = match command {
         Command::List => SCENARIOS
             .iter()
             .try_for_each(|scenario| say(&format!("{:<20} {}", scenario.name, scenario.about))),
         Command::All => SCENARIOS.iter().try_for_each(|scenario| run.measure(scenario.run)),
         Command::Latency(choice) => run.measure(choice.load.scenario().run),
+        Command::Classes => run.measure(classes::CLASSES.run),
+        Command::Slices => run.measure(slices::SLICES.run),
+        Command::Compare(comparison) => {
+            let compared = compare::compare(comparison)?;
+            say(&compared.text)?;
+            return Ok(compared.exit_code());
+        }
         Command::Overhead(choice) => run.measure(|options| overhead::run(options, choice)),
         Command::Ops => run.measure(ops::run),
         Command::Scale => run.measure(scale::run),
@@ -71,7 +89,8 @@ fn run(cli: &Cli) -> Result<(), Failure> {
             })?;
             say(&bytes.to_string())
         }
-    }
+    };
+    done.map(|()| ExitCode::SUCCESS)
 }
 
 /// The scenarios of one start of the program.
@@ -83,10 +102,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// Runs a scenario, prints what it found and saves it, so that a later scenario cannot lose it.
-    fn measure(
-        &mut self,
-        scenario: impl Fn(&Options) -> Result<Report, Failure>,
-    ) -> Result<(), Failure> {
+    fn measure(&mut self, scenario: impl Fn(&Options) -> Result<Report, Failure>) -> Result<(), Failure> {
         let folder = &self.options.out;
         report::try_folder(folder)?; // before a minute of measuring
         let report = scenario(self.options)?;

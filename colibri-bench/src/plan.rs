@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
-use crate::loads::Words;
 use crate::input::Corpus;
+use crate::loads::Words;
 use crate::random::SplitMix64;
 
 /// One query.

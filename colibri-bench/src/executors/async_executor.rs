@@ -14,11 +14,7 @@ impl Executor for LocalExecutor {
         Self(Rc::default())
     }
 
-    fn spawn_as<T: 'static>(
-        &self,
-        _: Class,
-        future: impl Future<Output = T> + 'static,
-    ) -> Self::Handle<T> {
+    fn spawn_as<T: 'static>(&self, _: Class, future: impl Future<Output = T> + 'static) -> Self::Handle<T> {
         self.0.spawn(future)
     }
 

@@ -38,11 +38,7 @@ impl Executor for Deque {
         Self
     }
 
-    fn spawn_as<T: 'static>(
-        &self,
-        _: Class,
-        future: impl Future<Output = T> + 'static,
-    ) -> Task<T> {
+    fn spawn_as<T: 'static>(&self, _: Class, future: impl Future<Output = T> + 'static) -> Task<T> {
         let schedule = |runnable| READY.with_borrow_mut(|ready| ready.push_back(runnable));
         let (runnable, task) = async_task::spawn_local(future, schedule);
         runnable.schedule();

@@ -37,17 +37,12 @@ impl Executor for Colibri {
 
     const HAS_TIMERS: bool = true;
     const HAS_PAUSE: bool = true;
-    const HAS_CLASSES: bool = true;
 
     fn new() -> Self {
         Self(Scheduler::new())
     }
 
-    fn spawn_as<T: 'static>(
-        &self,
-        class: Class,
-        future: impl Future<Output = T> + 'static,
-    ) -> Handle<T> {
+    fn spawn_as<T: 'static>(&self, class: Class, future: impl Future<Output = T> + 'static) -> Handle<T> {
         Handle(self.0.spawn(priority(class), future))
     }
 

@@ -23,11 +23,7 @@ impl Executor for Pool {
         Self { spawner: pool.spawner(), pool: Rc::new(RefCell::new(pool)) }
     }
 
-    fn spawn_as<T: 'static>(
-        &self,
-        _: Class,
-        future: impl Future<Output = T> + 'static,
-    ) -> RemoteHandle<T> {
+    fn spawn_as<T: 'static>(&self, _: Class, future: impl Future<Output = T> + 'static) -> RemoteHandle<T> {
         self.spawner.spawn_local_with_handle(future).expect("the pool is there")
     }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 pub(crate) use self::async_executor::LocalExecutor;
 pub(crate) use self::async_task::Deque;
-pub(crate) use self::colibri::Colibri;
+pub(crate) use self::colibri::{Colibri, priority};
 pub(crate) use self::futures::Pool;
 pub(crate) use self::tokio::{CurrentThread, LocalSet};
 
@@ -30,8 +30,6 @@ pub(crate) trait Executor: Clone + Debug + 'static {
     const HAS_TIMERS: bool = false;
     /// Whether a task can be paused.
     const HAS_PAUSE: bool = false;
-    /// Whether tasks have classes.
-    const HAS_CLASSES: bool = false;
 
     /// One without tasks.
     fn new() -> Self;
@@ -145,6 +143,11 @@ impl Latch {
         {
             waiter.wake();
         }
+    }
+
+    /// Whether it is.
+    pub(crate) fn is_open(&self) -> bool {
+        self.0.left.get() == 0
     }
 
     /// Waits until it is open.

@@ -49,11 +49,7 @@ impl Executor for CurrentThread {
         Self::of(&mut Builder::new_current_thread())
     }
 
-    fn spawn_as<T: 'static>(
-        &self,
-        _: Class,
-        future: impl Future<Output = T> + 'static,
-    ) -> Handle<T> {
+    fn spawn_as<T: 'static>(&self, _: Class, future: impl Future<Output = T> + 'static) -> Handle<T> {
         Handle(self.0.spawn_local(future))
     }
 
@@ -85,11 +81,7 @@ impl Executor for LocalSet {
         Self(Rc::new((tokio::task::LocalSet::new(), runtime)))
     }
 
-    fn spawn_as<T: 'static>(
-        &self,
-        _: Class,
-        future: impl Future<Output = T> + 'static,
-    ) -> Handle<T> {
+    fn spawn_as<T: 'static>(&self, _: Class, future: impl Future<Output = T> + 'static) -> Handle<T> {
         Handle(self.0.0.spawn_local(future))
     }
 

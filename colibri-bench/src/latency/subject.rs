@@ -23,6 +23,8 @@ pub(super) struct Subject {
     pub(super) p99_nanos: Vec<f64>,
     /// MB in a second, per round.
     pub(super) throughput: Vec<f64>,
+    /// MB in a second of the bulk thread's own time, per round; of the wall's where the system does not tell.
+    pub(super) own_throughput: Vec<f64>,
     /// Share of each round in which the thread was kept off the CPU.
     pub(super) off_cpu: Vec<Option<f64>>,
     /// Slices of the bulk work that other programs disturbed.
@@ -43,6 +45,7 @@ impl Subject {
             late: measure::histogram(),
             p99_nanos: Vec::new(),
             throughput: Vec::new(),
+            own_throughput: Vec::new(),
             off_cpu: Vec::new(),
             disturbed: Disturbed::default(),
             is_exhausted: false,
@@ -57,6 +60,7 @@ impl Subject {
         self.since_sent.add(measure::histogram_of(&round.waits.sent)).expect("it resizes itself");
         self.late.add(measure::histogram_of(&round.sent.late_nanos)).expect("it resizes itself");
         self.throughput.push(bytes as f64 / 1e6 / round.bulk.used.wall.as_secs_f64());
+        self.own_throughput.push(bytes as f64 / 1e6 / round.bulk.used.cpu_or_wall().as_secs_f64());
         if self.is_alone {
             self.off_cpu.push(round.bulk.used.off_cpu());
             self.disturbed.merge(round.disturbed);
@@ -79,13 +83,17 @@ impl Subject {
         self.off_cpu.iter().copied().flatten().reduce(f64::max)
     }
 
-    /// Throughput in shares of `base`'s, each round beside the one it was interleaved with.
-    pub(super) fn ratios(&self, base: &Subject) -> Vec<f64> {
-        self.throughput.iter().zip(&base.throughput).map(|(own, base)| own / base).collect()
+    /// Throughput as a share of `base`'s: the middle one of the rounds' ratios, each to the round beside it.
+    pub(super) fn median_ratio(&self, base: &Subject) -> f64 {
+        median_ratio(&self.throughput, &base.throughput)
     }
 
-    /// The middle one of them.
-    pub(super) fn median_ratio(&self, base: &Subject) -> f64 {
-        Rounds::of(self.ratios(base)).median
+    /// The same by the thread's own time, in which interruptions are not.
+    pub(super) fn median_own_ratio(&self, base: &Subject) -> f64 {
+        median_ratio(&self.own_throughput, &base.own_throughput)
     }
+}
+
+fn median_ratio(own: &[f64], base: &[f64]) -> f64 {
+    Rounds::of(own.iter().zip(base).map(|(own, base)| own / base)).median
 }

@@ -1,35 +1,29 @@
 //! What `latency` found, in words, tables and plots.
 
-use std::path::Path;
-
 use hdrhistogram::Histogram;
 
 use super::subject::Subject;
-use super::{Expected, Index, MEBIBYTE};
 use crate::cli::Options;
-use crate::input::Corpus;
-use crate::loads::Bulk;
+use crate::job::Job;
+use crate::loads::{Bulk, Index};
 use crate::measure::{self, Rounds};
 use crate::report::{Bar, Plot, Report, Row, count, digits, duration, percent};
 use crate::warning::Warning;
 
 /// All that was measured.
 #[derive(Debug)]
-pub(super) struct Measured<'a> {
+pub(super) struct Measured<'a, B> {
     pub(super) options: &'a Options,
-    /// Most bytes of input.
-    pub(super) limit_bytes: u64,
-    pub(super) corpus: &'a Corpus,
-    pub(super) expected: Expected,
+    pub(super) job: Job<B>,
     /// The first is what the others are compared with.
     pub(super) subjects: Vec<Subject>,
 }
 
-impl Measured<'_> {
+impl<B: Bulk> Measured<'_, B> {
     /// It as a report.
-    pub(super) fn report<B: Bulk>(self) -> Report {
-        let mut report = Report::new(B::SCENARIO, self.command::<B>());
-        self.say_load::<B>(&mut report);
+    pub(super) fn report(self) -> Report {
+        let mut report = Report::new(B::SCENARIO, self.command());
+        self.say_load(&mut report);
         self.say_waits(&mut report);
         self.say_throughput(&mut report);
         self.say_result(&mut report);
@@ -41,17 +35,10 @@ impl Measured<'_> {
         report
     }
 
-    fn command<B: Bulk>(&self) -> String {
-        let limit_mib = self.limit_bytes / MEBIBYTE;
-        let Options { seed, rate, input, .. } = self.options;
-        let load =
-            if B::NAME == Index::NAME { String::new() } else { format!(" --load {}", B::NAME) };
-        let input = input.as_ref().map_or(String::new(), |folder| format!(" --input {}", folder.display()));
-        let lossy = if self.options.lossy { " --lossy" } else { "" };
-        format!(
-            "cargo xtask bench latency{load} --rounds {} --seed {seed} --rate {rate} --input-limit {limit_mib}{input}{lossy}",
-            self.rounds()
-        )
+    fn command(&self) -> String {
+        let load = if B::NAME == Index::NAME { String::new() } else { format!(" --load {}", B::NAME) };
+        let rounds = self.rounds();
+        format!("cargo xtask bench latency{load} --rounds {rounds} {}", self.job.options(self.options))
     }
 
     /// How many rounds there were.
@@ -59,27 +46,18 @@ impl Measured<'_> {
         self.subjects[0].throughput.len()
     }
 
-    fn say_load<B: Bulk>(&self, report: &mut Report) {
-        let Self { corpus, expected, options, .. } = self;
-        let mut text = format!(
-            "Bulk work: it {}, {} MB in {} files below {}: {}.\n\
+    fn say_load(&self, report: &mut Report) {
+        report.say(&format!(
+            "Bulk work: {}\n\
              Queries: {} in a second, Poisson arrivals from another thread (an open loop), each a task that looks a word up in\n\
              an index{}. {}, interleaved.\n\
-             OS thread: the bulk work on a thread of its own, on the core of the thread that answers.",
-            B::ABOUT,
-            digits(corpus.bytes() as f64 / 1e6),
-            count(corpus.documents().count() as u64),
-            shorten(corpus.folder()),
-            B::say(corpus, &expected.done, expected.terms),
-            count(options.rate.into()),
+             OS thread: the bulk work on a thread of its own, on the core of the thread that answers.{}",
+            self.job.say(),
+            count(self.options.rate.into()),
             if B::NAME == Index::NAME { ", in what is there so far" } else { " that is there already" },
-            rounds_of(self.rounds(), options.rounds()),
-        );
-        for note in corpus.notes() {
-            text.push('\n');
-            text.push_str(&note);
-        }
-        report.say(&text);
+            rounds_of(self.rounds(), self.options.rounds()),
+            self.job.notes(),
+        ));
     }
 
     fn say_waits(&self, report: &mut Report) {
@@ -102,15 +80,11 @@ impl Measured<'_> {
                 duration(histogram.max()),
                 round(p99_nanos.map(|rounds| rounds.min)),
                 round(p99_nanos.map(|rounds| rounds.median)),
-                subject
-                    .map_or(String::new(), |subject| duration(subject.since_sent.value_at_quantile(0.99))),
+                subject.map_or(String::new(), |subject| duration(subject.since_sent.value_at_quantile(0.99))),
             ]
         };
-        let mut rows: Vec<_> = self
-            .subjects
-            .iter()
-            .map(|subject| row(subject.name, &subject.waits, Some(subject)))
-            .collect();
+        let mut rows: Vec<_> =
+            self.subjects.iter().map(|subject| row(subject.name, &subject.waits, Some(subject))).collect();
         rows.push(row("(of these: sent late)", &self.late(), None));
         report.table(
             ["way", "queries", "p50", "p90", "p99", "p99.9", "max", "p99: best", "median", "since sent"],
@@ -134,7 +108,9 @@ impl Measured<'_> {
         let base = &self.subjects[0];
         report.say(&format!(
             "Throughput of the bulk work while the queries are answered. The spread between rounds is the machine's noise.\n\
-             Ratios: to the round of \"{}\" beside it. Disturbed: slices of 1 ms or more of which other programs had over 1 %.",
+             Ratios: to the round of \"{}\" beside it; in own time: by the time that the bulk work's thread had on the CPU, with the\n\
+             answers to the queries (not those of OS threads), but without what other programs took. Disturbed: slices of 1 ms or\n\
+             more of which other programs had over 1 %.",
             base.name
         ));
         let row = |subject: &Subject| {
@@ -150,6 +126,7 @@ impl Measured<'_> {
                 percent(rounds.spread()),
                 percent(rounds.max / base.rates().max),
                 percent(subject.median_ratio(base)),
+                percent(subject.median_own_ratio(base)),
                 unless_shared(subject.disturbed.share()),
                 unless_shared(subject.worst_off_cpu()),
             ]
@@ -162,6 +139,7 @@ impl Measured<'_> {
                 "spread",
                 "best / best",
                 "median ratio",
+                "in own time",
                 "disturbed slices",
                 "off the CPU, at most",
             ],
@@ -172,8 +150,7 @@ impl Measured<'_> {
     fn say_result(&self, report: &mut Report) {
         let base = &self.subjects[0];
         if self.subjects.iter().any(|subject| subject.waits.is_empty()) {
-            report
-                .say("There were too few queries to compare the ways: raise --rate, or work on more text.");
+            report.say("There were too few queries to compare the ways: raise --rate, or work on more text.");
             return;
         }
         let lower = |subject: &Subject| base.median_p99_nanos() / subject.median_p99_nanos();
@@ -208,7 +185,7 @@ impl Measured<'_> {
         };
         let all = [
             Warning::debug_build(),
-            Warning::bulk_short(self.expected.wall),
+            Warning::bulk_short(self.job.wall),
             Warning::off_cpu_unknown(known),
             Warning::off_cpu(&of_each(|subject| subject.worst_off_cpu().unwrap_or(0.0))),
             Warning::spread(&of_each(|subject| subject.rates().spread())),
@@ -230,20 +207,14 @@ fn rounds_of(made: usize, planned: u32) -> String {
     }
 }
 
-/// A path below the home folder as `~/…`.
-fn shorten(path: &Path) -> String {
-    match std::env::home_dir().and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned)) {
-        Some(rest) => format!("~/{}", rest.display()),
-        None => path.display().to_string(),
-    }
-}
-
 fn add_rows(report: &mut Report, subject: &Subject) {
     let name = subject.name;
     report.row(Row::of_histogram(name, "query wait", &subject.waits));
     report.row(Row::of_histogram(name, "query wait since it was sent", &subject.since_sent));
     report.row(Row::of_figures(name, "query wait, p99 of each round", "ns", &subject.p99_nanos));
     report.row(Row::of_figures(name, "bulk throughput of each round", "MB/s", &subject.throughput));
+    let own = "bulk throughput of each round in own time";
+    report.row(Row::of_figures(name, own, "MB/s", &subject.own_throughput));
     let off_cpu: Vec<f64> = subject.off_cpu.iter().copied().flatten().collect();
     if !off_cpu.is_empty() {
         report.row(Row::of_figures(name, "share of each round kept off the CPU", "1", &off_cpu));

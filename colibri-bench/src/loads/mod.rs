@@ -164,10 +164,10 @@ mod tests {
         B::begin(&corpus, Rc::clone(&index));
         let scheduler = Scheduler::builder().quantum(Duration::from_micros(1)).build();
         let job = B::cooperative(corpus, Rc::clone(&index));
-        scheduler.spawn(Priority::Idle, {
+        drop(scheduler.spawn(Priority::Idle, {
             let result = Rc::clone(&result);
             async move { *result.borrow_mut() = Some(job.await) }
-        });
+        }));
         scheduler.run();
         assert_eq!((result.take().expect("it has run"), index.fingerprint()), expected);
     }

@@ -58,7 +58,10 @@ pub(crate) fn all<B: Bulk>() -> Vec<Box<dyn Peer<B>>> {
         Box::new(Nothing),
         Box::new(OnExecutor::<CurrentThread, Yielding>::new("tokio, yield_now every 64", "tokio-64")),
         Box::new(OnExecutor::<CurrentThread, Consuming>::new("tokio, consume_budget", "tokio-budget")),
-        Box::new(OnExecutor::<LocalExecutor, Yielding>::new("async-executor, yield every 64", "async-executor")),
+        Box::new(OnExecutor::<LocalExecutor, Yielding>::new(
+            "async-executor, yield every 64",
+            "async-executor",
+        )),
         Box::new(OnExecutor::<Pool, Yielding>::new("futures LocalPool, yield every 64", "local-pool")),
         Box::new(OsThread::new("OS thread", "thread", 0)),
         Box::new(OsThread::new("OS thread, lowest priority", "thread-low", LOWEST_PRIORITY)),

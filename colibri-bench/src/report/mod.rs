@@ -37,7 +37,7 @@ pub(crate) struct Report {
     #[serde(skip)]
     parts: Vec<Part>,
     #[serde(skip)]
-    histograms: Vec<(&'static str, Histogram<u64>)>,
+    histograms: Vec<(String, Histogram<u64>)>,
 }
 
 /// What the reader gets to see, one below the other.
@@ -87,9 +87,11 @@ impl Report {
         self.rows.push(row);
     }
 
-    /// Adds a percentile file; its name ends with `slug`.
-    pub(crate) fn histogram(&mut self, slug: &'static str, histogram: Histogram<u64>) {
-        self.histograms.push((slug, histogram));
+    /// Adds a percentile file, whose name ends with `slug`, unless there is nothing in it.
+    pub(crate) fn histogram(&mut self, slug: impl Into<String>, histogram: Histogram<u64>) {
+        if !histogram.is_empty() {
+            self.histograms.push((slug.into(), histogram));
+        }
     }
 
     /// Adds something that the reader has to know before trusting the figures.

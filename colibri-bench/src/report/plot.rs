@@ -1,5 +1,7 @@
 //! What is drawn on the page: curves and bars, without any thought of pixels.
 
+use std::cmp::Ordering;
+
 use hdrhistogram::Histogram;
 
 use super::units::duration;
@@ -154,6 +156,11 @@ impl Bar {
     pub(crate) fn of(name: &str, value: f64, label: fn(f64) -> String) -> Self {
         Self { name: name.to_owned(), value, label: label(value) }
     }
+
+    /// The order in which the longest is the first.
+    pub(crate) fn longer_first(one: &Self, other: &Self) -> Ordering {
+        other.value.total_cmp(&one.value)
+    }
 }
 
 /// A power of ten of ns without decimals.
@@ -178,10 +185,7 @@ mod tests {
 
     #[test]
     fn shares_have_the_decimals_that_they_need() {
-        assert_eq!(
-            [1.0, 10.0, 100.0, 1000.0, 1e5].map(share),
-            ["0 %", "90 %", "99 %", "99.9 %", "99.999 %"]
-        );
+        assert_eq!([1.0, 10.0, 100.0, 1000.0, 1e5].map(share), ["0 %", "90 %", "99 %", "99.9 %", "99.999 %"]);
     }
 
     #[test]

@@ -151,7 +151,8 @@ fn curve(svg: &mut String, number: usize, series: &Series, x: &Placed<'_>, y: &P
             escape(&point.says)
         );
         if !point.label.is_empty() {
-            let _ = write!(svg, "<text x={:.1} y={:.1}>{}</text>", at_x + 7.0, at_y + 15.0, escape(&point.label));
+            let _ =
+                write!(svg, "<text x={:.1} y={:.1}>{}</text>", at_x + 7.0, at_y + 15.0, escape(&point.label));
         }
     }
     svg.push_str("</g>\n");
@@ -176,7 +177,8 @@ fn of_bars(bars: &Bars) -> String {
     let (low, high) = values().fold((1.0, 1.0), |(low, high): (f64, f64), value| {
         (low.min(if bars.is_log { value } else { 0.0 }), high.max(value))
     });
-    let (low, high) = if bars.is_log { (low, high.max(low * 10.0)) } else { (0.0, values().fold(0.0, f64::max)) };
+    let (low, high) =
+        if bars.is_log { (low, high.max(low * 10.0)) } else { (0.0, values().fold(0.0, f64::max)) };
     let room = WIDTH - NAMES - VALUES;
     let place = |value: f64| match () {
         () if high <= low => 0.0,

@@ -159,7 +159,10 @@ mod tests {
             (distance.symbol, distance.extra, distance.extra_bits)
         };
         assert_eq!([of(1), of(4), of(5), of(6)], [(0, 0, 0), (3, 0, 0), (4, 0, 1), (4, 1, 1)]);
-        assert_eq!([of(7), of(9), of(24_577), of(32_768)], [(5, 0, 1), (6, 0, 2), (29, 0, 13), (29, 8191, 13)]);
+        assert_eq!(
+            [of(7), of(9), of(24_577), of(32_768)],
+            [(5, 0, 1), (6, 0, 2), (29, 0, 13), (29, 8191, 13)]
+        );
         assert_eq!(Token::of_literal(1).distance(), None);
     }
 

@@ -191,7 +191,9 @@ mod tests {
             }
             (Value::Object(one), Value::Object(other)) => {
                 one.len() == other.len()
-                    && one.iter().all(|(key, value)| other.get(key).is_some_and(|found| is_same(value, found)))
+                    && one
+                        .iter()
+                        .all(|(key, value)| other.get(key).is_some_and(|found| is_same(value, found)))
             }
             _ => one == other,
         }
@@ -215,9 +217,46 @@ mod tests {
     #[test]
     fn what_is_no_json_is_refused_where_serde_json_refuses_it() {
         for text in [
-            "", " ", "{", "[", "[1", "[1,", "[1,]", "{\"a\"", "{\"a\":", "{\"a\":1", "{\"a\":1,}", "{1:2}", "]", "}",
-            "[}", "{]", "nul", "nulls", "True", "1 2", "01", "-", "1.", ".5", "1e", "1e+", "+1", "--1", "1e999", "\"",
-            "\"\\", "\"\\x\"", "\"\\u12\"", "\"\\ud800\"", "\"\\ud800\\n\"", "\"\\udc00\"", "\"\t\"", "[1 2]", "{,}", "[,]",
+            "",
+            " ",
+            "{",
+            "[",
+            "[1",
+            "[1,",
+            "[1,]",
+            "{\"a\"",
+            "{\"a\":",
+            "{\"a\":1",
+            "{\"a\":1,}",
+            "{1:2}",
+            "]",
+            "}",
+            "[}",
+            "{]",
+            "nul",
+            "nulls",
+            "True",
+            "1 2",
+            "01",
+            "-",
+            "1.",
+            ".5",
+            "1e",
+            "1e+",
+            "+1",
+            "--1",
+            "1e999",
+            "\"",
+            "\"\\",
+            "\"\\x\"",
+            "\"\\u12\"",
+            "\"\\ud800\"",
+            "\"\\ud800\\n\"",
+            "\"\\udc00\"",
+            "\"\t\"",
+            "[1 2]",
+            "{,}",
+            "[,]",
         ] {
             check(text);
         }

@@ -202,7 +202,8 @@ impl Tape {
                 if kind == kind::ARRAY {
                     return (values.into(), content);
                 }
-                let pairs = values.chunks(2).map(|pair| (pair[0].as_str().unwrap().to_owned(), pair[1].clone()));
+                let pairs =
+                    values.chunks(2).map(|pair| (pair[0].as_str().unwrap().to_owned(), pair[1].clone()));
                 (Value::Object(pairs.collect()), content)
             }
         }
