@@ -70,6 +70,17 @@ impl Warning {
         })
     }
 
+    /// If other programs disturbed a share of many stretches of work that count by the clock; `what` they are.
+    pub(crate) fn slices_disturbed(what: &str, share: f64) -> Option<Self> {
+        (share > RUNS_DISTURBED_SHARE).then(|| {
+            Self::new(
+                format!("Other programs had the CPU for a part of {} of the {what}.", percent(share)),
+                "Waits, holds and totals go by the clock, so that these interruptions are in them.",
+                "Close what else runs and measure again, or read the best rounds and what is told in the thread's own time.",
+            )
+        })
+    }
+
     /// If the system does not tell how long the thread was kept off the CPU.
     pub(crate) fn off_cpu_unknown(known: bool) -> Option<Self> {
         (!known).then(|| {
@@ -145,6 +156,7 @@ mod tests {
         assert_eq!(Warning::off_cpu(&[("a", 0.001), ("b", 0.0)]), None);
         assert_eq!(Warning::off_cpu_unknown(true), None);
         assert_eq!(Warning::runs_disturbed(0.09), None);
+        assert_eq!(Warning::slices_disturbed("slices", 0.09), None);
         assert_eq!(Warning::spread(&[("a", 0.01)]), None);
         assert_eq!(Warning::sender_late(4_000), None);
         assert_eq!(Warning::plan_exhausted("a", false), None);
@@ -161,6 +173,11 @@ mod tests {
         );
         assert!(Warning::off_cpu(&[("a", 0.07)]).unwrap().to_string().contains("7.0 % (a)"));
         assert!(Warning::runs_disturbed(0.25).unwrap().to_string().contains("a part of 25.0 % of the runs"));
+        let slices = Warning::slices_disturbed("slices", 0.5).unwrap().to_string();
+        assert!(
+            slices.starts_with("Other programs had the CPU for a part of 50.0 % of the slices. Waits"),
+            "{slices}"
+        );
         assert!(Warning::sender_late(120_000).unwrap().to_string().contains("120 µs"));
         assert!(Warning::bulk_short(Duration::from_millis(12)).unwrap().to_string().contains("12.0 ms"));
     }

@@ -5,22 +5,23 @@ use super::result::Subject;
 use crate::cli::Options;
 use crate::executors::Class;
 use crate::measure::Rounds;
-use crate::report::{Bar, Plot, Report, Row, count, duration, percent};
+use crate::report::{Bar, Plot, Report, Row, count, duration, percent, rounds};
 use crate::warning::Warning;
 
 /// Each subject's bursts of equal tasks and of classes; `left_out` says who is missing.
 pub(super) fn report(options: &Options, results: &[[Subject; 2]], left_out: Option<&str>) -> Report {
-    let rounds = results[0][0].overhead.len();
+    let made = results[0][0].overhead.len();
     let seed = options.seed;
     let mut report =
-        Report::new("classes", format!("cargo xtask bench classes --rounds {rounds} --seed {seed}"));
+        Report::new("classes", format!("cargo xtask bench classes --rounds {made} --seed {seed}"));
     report.say(&format!(
-        "A burst of {} tasks that work for {} each, by the clock; {rounds} rounds, interleaved. Overhead: by how much all of it\n\
+        "A burst of {} tasks that work for {} each, by the clock; {}, interleaved. Overhead: by how much all of it\n\
          took longer than the work in the tasks, spawning included. Decision: {} tasks without work, the thread's own time of\n\
          each, with its call and its end. Hold: the longest time in which nobody beside the scheduler had a turn: the\n\
          host between slices (colibri), the event loop (Node), a task that yields (the executors, which have no slices).",
         count(TASKS as u64),
         duration(TASK.as_nanos() as u64),
+        rounds(made),
         count(EMPTIES as u64),
     ));
     if let Some(why) = left_out {
@@ -145,10 +146,9 @@ fn of_millis(millis: f64) -> String {
 
 fn warn(report: &mut Report, subjects: &[&Subject]) {
     let shares = subjects.iter().filter_map(|subject| subject.disturbed.share());
-    let worst = shares.reduce(f64::max);
-    for warning in [Warning::debug_build(), worst.and_then(Warning::runs_disturbed)].into_iter().flatten() {
-        report.warn(warning);
-    }
+    let worst =
+        shares.reduce(f64::max).and_then(|share| Warning::slices_disturbed("tasks of a subject", share));
+    [Warning::debug_build(), worst].into_iter().flatten().for_each(|warning| report.warn(warning));
 }
 
 fn add_rows(report: &mut Report, subject: &Subject, words: &str) {

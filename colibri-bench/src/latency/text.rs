@@ -7,7 +7,7 @@ use crate::cli::Options;
 use crate::job::Job;
 use crate::loads::{Bulk, Index};
 use crate::measure::{self, Rounds};
-use crate::report::{Bar, Plot, Report, Row, count, digits, duration, percent};
+use crate::report::{Bar, Plot, Report, Row, count, digits, duration, percent, rounds};
 use crate::warning::Warning;
 
 /// All that was measured.
@@ -200,11 +200,10 @@ impl<B: Bulk> Measured<'_, B> {
 }
 
 fn rounds_of(made: usize, planned: u32) -> String {
-    match made {
-        1 if planned == 1 => "1 round".to_owned(),
-        _ if made == planned as usize => format!("{made} rounds"),
-        _ => format!("{made} of {planned} rounds (a quick run has no time for more)"),
+    if made == planned as usize {
+        return rounds(made);
     }
+    format!("{made} of {} (a quick run has no time for more)", rounds(planned as usize))
 }
 
 fn add_rows(report: &mut Report, subject: &Subject) {

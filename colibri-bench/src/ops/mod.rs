@@ -50,7 +50,7 @@ pub(crate) fn run(options: &Options) -> Result<Report, Failure> {
          has no such operation. The ratio is colibri's to {BASE}."
     ));
     let rows = Operation::ALL.iter().zip(&nanos).map(|(operation, nanos)| {
-        let figures: Vec<Option<f64>> = nanos.iter().map(best).collect();
+        let figures: Vec<Option<f64>> = nanos.iter().map(|nanos| best(nanos)).collect();
         let cell = |place: usize| figures[place].map_or(String::new(), digits);
         let base = names.iter().position(|&name| name == BASE).expect("it is one of them");
         let ratio = figures[0].zip(figures[base]).map(|(own, base)| digits(own / base));
@@ -72,7 +72,7 @@ pub(crate) fn run(options: &Options) -> Result<Report, Failure> {
 }
 
 /// The best round.
-fn best(nanos: &Vec<f64>) -> Option<f64> {
+fn best(nanos: &[f64]) -> Option<f64> {
     (!nanos.is_empty()).then(|| Rounds::of(nanos.iter().copied()).min)
 }
 

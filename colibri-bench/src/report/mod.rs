@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use self::page::Page;
 pub(crate) use self::plot::{Axis, Bar, Plot, Point, Series};
 pub(crate) use self::row::Row;
-pub(crate) use self::units::{count, digits, duration, percent};
+pub(crate) use self::units::{count, digits, duration, percent, rounds};
 
 use crate::failure::Failure;
 use crate::machine::Machine;

@@ -99,29 +99,29 @@ fn curves(lines: &Lines) -> String {
     for tick in x.ticks() {
         let (at, text) = (x.at(tick), escape(&(lines.x.tick)(tick)));
         let anchor = if at > WIDTH - 90.0 { "end" } else { "middle" };
-        let _ = write!(
+        let _ = writeln!(
             svg,
             "<line class=grid x1={at:.1} x2={at:.1} y1={TOP} y2={}></line>\
-             <text x={at:.1} y={} text-anchor={anchor}>{text}</text>\n",
+             <text x={at:.1} y={} text-anchor={anchor}>{text}</text>",
             LINES_HEIGHT - BOTTOM,
             LINES_HEIGHT - BOTTOM + 17.0
         );
     }
     for tick in y.ticks() {
         let (at, text) = (y.at(tick), escape(&(lines.y.tick)(tick)));
-        let _ = write!(
+        let _ = writeln!(
             svg,
             "<line class=grid x1={LEFT} x2={} y1={at:.1} y2={at:.1}></line>\
-             <text x={} y={:.1} text-anchor=end>{text}</text>\n",
+             <text x={} y={:.1} text-anchor=end>{text}</text>",
             WIDTH - RIGHT,
             LEFT - 7.0,
             at + 4.0
         );
     }
-    let _ = write!(
+    let _ = writeln!(
         svg,
         "<text class=axis x={} y={} text-anchor=middle>{}</text>\
-         <text class=axis transform='translate(15 {}) rotate(-90)' text-anchor=middle>{}</text>\n",
+         <text class=axis transform='translate(15 {}) rotate(-90)' text-anchor=middle>{}</text>",
         f64::midpoint(LEFT, WIDTH - RIGHT),
         LINES_HEIGHT - 8.0,
         escape(&lines.x.label),
@@ -151,8 +151,10 @@ fn curve(svg: &mut String, number: usize, series: &Series, x: &Placed<'_>, y: &P
             escape(&point.says)
         );
         if !point.label.is_empty() {
-            let _ =
-                write!(svg, "<text x={:.1} y={:.1}>{}</text>", at_x + 7.0, at_y + 15.0, escape(&point.label));
+            // At the right edge there is room on the left only.
+            let (x, anchor) = if at_x > WIDTH - 120.0 { (at_x - 7.0, "end") } else { (at_x + 7.0, "start") };
+            let (y, label) = (at_y + 15.0, escape(&point.label));
+            let _ = write!(svg, "<text x={x:.1} y={y:.1} text-anchor={anchor}>{label}</text>");
         }
     }
     svg.push_str("</g>\n");
@@ -193,11 +195,11 @@ fn of_bars(bars: &Bars) -> String {
         let end = place(bar.value);
         let (name, label) = (escape(&bar.name), escape(&bar.label));
         let class = if bar.name.starts_with("colibri") { "colibri" } else { "other" };
-        let _ = write!(
+        let _ = writeln!(
             svg,
             "<text x={} y={} text-anchor=end>{name}</text>\
              <rect class={class} x={:.1} y={y} width={:.1} height={} rx=2><title>{name}: {label}</title></rect>\
-             <text x={:.1} y={}>{label}</text>\n",
+             <text x={:.1} y={}>{label}</text>",
             NAMES - 8.0,
             y + 15.0,
             NAMES + base.min(end),

@@ -43,6 +43,11 @@ pub(crate) fn count(value: u64) -> String {
     text
 }
 
+/// So many rounds.
+pub(crate) fn rounds(count: usize) -> String {
+    if count == 1 { "1 round".to_owned() } else { format!("{count} rounds") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,7 +10,7 @@ use crate::cli::Options;
 use crate::job::Job;
 use crate::loads::Index;
 use crate::measure::{self, Disturbed, Rounds};
-use crate::report::{Axis, Plot, Point, Report, Row, Series, count, digits, duration, percent};
+use crate::report::{Axis, Plot, Point, Report, Row, Series, count, digits, duration, percent, rounds};
 use crate::warning::Warning;
 
 /// A length of slices, and what its rounds gave.
@@ -66,16 +66,17 @@ impl Setting {
 
 /// `settings` as a report.
 pub(super) fn report(options: &Options, job: &Job<Index>, settings: &[Setting]) -> Report {
-    let rounds = settings[0].throughput.len();
-    let command = format!("cargo xtask bench slices --rounds {rounds} {}", job.options(options));
+    let made = settings[0].throughput.len();
+    let command = format!("cargo xtask bench slices --rounds {made} {}", job.options(options));
     let mut report = Report::new("slices", command);
     report.say(&format!(
         "Bulk work: {}\n\
          A host gives colibri a slice, then takes its turn: it answers the queries that have come ({} in a second, Poisson\n\
          arrivals from another thread, waits from the planned arrival on) and paints a picture of 640 × 360 points.\n\
-         {rounds} rounds, interleaved.{}",
+         {}, interleaved.{}",
         job.say(),
         count(options.rate.into()),
+        rounds(made),
         job.notes()
     ));
     let longest = &settings[settings.len() - 1];
@@ -154,22 +155,53 @@ fn say_knee(report: &mut Report, settings: &[Setting], law: Law, knee: usize) {
 
 fn plot(report: &mut Report, settings: &[Setting], law: Law, knee: usize) {
     let longest = &settings[settings.len() - 1];
-    let (mut measured, mut fitted) = (Vec::new(), Vec::new());
+    let throughput = || Axis::linear("bulk throughput, of that at 50 ms", percent);
+    let name = |number: usize, setting: &Setting| {
+        if number == knee { format!("{}: the knee", setting.name()) } else { setting.name() }
+    };
+    let (mut against_wait, mut measured, mut fitted) = (Vec::new(), Vec::new(), Vec::new());
+    let mut waits = [Vec::new(), Vec::new()];
     for (number, setting) in settings.iter().enumerate() {
-        let (wait, ratio) = (setting.median_p99_nanos(), setting.ratio(longest));
+        let (slice, wait, ratio) =
+            (setting.length.as_nanos() as f64, setting.median_p99_nanos(), setting.ratio(longest));
         let says = format!("{}: p99 {}, {}", setting.name(), duration(wait as u64), percent(ratio));
-        let label = if number == knee { format!("{}: the knee", setting.name()) } else { setting.name() };
-        measured.push(Point::of(wait, ratio, says).labelled(label));
+        against_wait.push(Point::of(wait, ratio, says.clone()).labelled(name(number, setting)));
+        measured.push(Point::of(slice, ratio, says).labelled(name(number, setting)));
         let share = law.share(setting.millis()) / law.share(longest.millis());
-        fitted.push(Point::of(wait, share, format!("{}, the law: {}", setting.name(), percent(share))));
+        fitted.push(Point::of(slice, share, format!("{}, the law: {}", setting.name(), percent(share))));
+        for (points, quantile) in waits.iter_mut().zip([0.5, 0.99]) {
+            let nanos = setting.waits.value_at_quantile(quantile);
+            let says = format!(
+                "{}: {} of the waits are at most {}",
+                setting.name(),
+                percent(quantile),
+                duration(nanos)
+            );
+            points.push(Point::of(slice, nanos as f64, says));
+        }
     }
-    let wait = Axis::durations("wait of the host's queries, p99 (median of the rounds)");
-    let throughput = Axis::linear("bulk throughput, of that at 50 ms", percent);
-    let series = vec![Series::of("colibri, by slice", measured), Series::of("the fitted law", fitted)];
-    report.plot(Plot::lines("Responsiveness against throughput", wait, throughput, series));
+    report.plot(Plot::lines(
+        "Responsiveness against throughput",
+        Axis::durations("wait of the host's queries, p99 (median of the rounds)"),
+        throughput(),
+        vec![Series::of("colibri, by slice", against_wait)],
+    ));
+    report.plot(Plot::lines(
+        "Throughput by slice, and the law that is fitted to it",
+        Axis::durations("slice"),
+        throughput(),
+        vec![Series::of("colibri, measured", measured), Series::of("the law", fitted)],
+    ));
+    let [p50, p99] = waits;
+    report.plot(Plot::lines(
+        "Waits of the host's queries by slice",
+        Axis::durations("slice"),
+        Axis::durations("wait"),
+        vec![Series::of("p50", p50), Series::of("p99", p99)],
+    ));
     let names: Vec<String> = settings.iter().map(Setting::name).collect();
     let curves = names.iter().map(String::as_str).zip(settings.iter().map(|setting| &setting.waits));
-    report.plot(Plot::percentiles("Waits of the host's queries, by slice", curves));
+    report.plot(Plot::percentiles("Percentiles of these waits", curves));
 }
 
 fn warn(report: &mut Report, settings: &[Setting]) {
@@ -182,7 +214,7 @@ fn warn(report: &mut Report, settings: &[Setting]) {
     let spreads: Vec<(&str, f64)> = spreads.iter().map(|(name, spread)| (name.as_str(), *spread)).collect();
     let all = [
         Warning::debug_build(),
-        disturbed.share().and_then(Warning::runs_disturbed),
+        disturbed.share().and_then(|share| Warning::slices_disturbed("slices", share)),
         Warning::spread(&spreads),
     ];
     all.into_iter().flatten().for_each(|warning| report.warn(warning));

@@ -5,7 +5,7 @@ pub(super) const MATCH_MIN: usize = 3;
 /// Most.
 pub(super) const MATCH_MAX: usize = 258;
 /// How far back a match may lie.
-const WINDOW: usize = 1 << 15;
+pub(super) const WINDOW: usize = 1 << 15;
 /// How many places are tried for a match: about as many as gzip tries at its level 5.
 pub(super) const CHAIN_MAX: u32 = 16;
 /// A block of so many tokens has codes of its own.
@@ -15,9 +15,11 @@ pub(super) const BLOCK_TOKENS: usize = 1 << 14;
 const CHAINS: usize = 1 << 15;
 /// There is no such place.
 const NONE: u32 = u32::MAX;
+/// The same to whom it is a number: no place is that far.
+pub(super) const NOWHERE: usize = NONE as usize;
 
 /// A literal, or a match.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Token(u32);
 
 /// How far back a match lies: a symbol, and bits of its own.
@@ -88,9 +90,10 @@ fn split<const STEPS: u32>(value: u32) -> (usize, u32, u32) {
 /// For each three bytes (by hash), the places in which they stand, newest first.
 #[derive(Debug)]
 pub(crate) struct Chains {
-    newest: Vec<u32>,
+    /// By hash: the newest place.
+    pub(super) newest: Vec<u32>,
     /// By place, modulo the window: the place before it in its chain.
-    before: Vec<u32>,
+    pub(super) before: Vec<u32>,
 }
 
 impl Chains {
@@ -103,35 +106,11 @@ impl Chains {
     pub(super) fn clear(&mut self) {
         self.newest.fill(NONE);
     }
-
-    /// The newest place within reach of `at` where the first three bytes of `rest`, which stand there, may stand too.
-    pub(super) fn newest(&self, rest: &[u8], at: usize) -> Option<usize> {
-        place(self.newest[chain_of(rest)]).filter(|&place| at - place < WINDOW)
-    }
-
-    /// The place before `candidate` in its chain, if it is within reach of `at`.
-    pub(super) fn before(&self, candidate: usize, at: usize) -> Option<usize> {
-        // A slot that was used again since leads to a place that is no older.
-        place(self.before[candidate % WINDOW]).filter(|&place| place < candidate && at - place < WINDOW)
-    }
-
-    /// Notes the place `at`, unless fewer than three bytes stand there.
-    pub(super) fn insert(&mut self, text: &[u8], at: usize) {
-        if text.len() - at < MATCH_MIN {
-            return;
-        }
-        let chain = chain_of(&text[at..]);
-        self.before[at % WINDOW] = self.newest[chain];
-        self.newest[chain] = at as u32;
-    }
 }
 
-fn place(number: u32) -> Option<usize> {
-    (number != NONE).then_some(number as usize)
-}
-
-fn chain_of(rest: &[u8]) -> usize {
-    let three = u32::from_le_bytes([rest[0], rest[1], rest[2], 0]);
+/// The chain of the three bytes that stand at `at`.
+pub(super) fn chain_of(text: &[u8], at: usize) -> usize {
+    let three = u32::from_le_bytes([text[at], text[at + 1], text[at + 2], 0]);
     (three.wrapping_mul(0x9e37_79b1) >> (32 - CHAINS.ilog2())) as usize
 }
 
@@ -164,24 +143,5 @@ mod tests {
             [(5, 0, 1), (6, 0, 2), (29, 0, 13), (29, 8191, 13)]
         );
         assert_eq!(Token::of_literal(1).distance(), None);
-    }
-
-    #[test]
-    fn chains_go_back_through_the_window_and_not_further() {
-        let text = [b'x'; 2 * WINDOW];
-        let mut chains = Chains::new();
-        assert_eq!(chains.newest(&text, 0), None);
-        (0..text.len() - 2).for_each(|at| chains.insert(&text, at));
-        let at = text.len() - 2;
-        let mut place = chains.newest(&text, at).unwrap();
-        let mut steps = 0;
-        while let Some(older) = chains.before(place, at) {
-            assert_eq!(older, place - 1);
-            place = older;
-            steps += 1;
-        }
-        assert_eq!((at - place, steps), (WINDOW - 1, WINDOW - 2));
-        chains.clear();
-        assert_eq!(chains.newest(&text, 0), None);
     }
 }

@@ -11,7 +11,9 @@ use std::sync::Arc;
 
 use self::bits::Bits;
 use self::huffman::{Codes, DISTANCES, END_OF_BLOCK, LITERALS};
-use self::matches::{BLOCK_TOKENS, CHAIN_MAX, Chains, MATCH_MAX, MATCH_MIN, Token};
+use self::matches::{
+    BLOCK_TOKENS, CHAIN_MAX, Chains, MATCH_MAX, MATCH_MIN, NOWHERE, Token, WINDOW, chain_of,
+};
 use super::{Bulk, Done, Lookup, fingerprint, forms};
 use crate::executors::Executor;
 use crate::input::Corpus;
@@ -40,18 +42,18 @@ macro_rules! gzip {
         $($fn)* write<$($generics)*>(text: &[u8], chains: &mut Chains, file: &mut Vec<u8>) -> u64 {
             file.extend_from_slice(&HEADER);
             chains.clear();
-            let mut tokens = Vec::with_capacity(BLOCK_TOKENS);
+            let mut tokens = vec![Token::default(); BLOCK_TOKENS];
             let mut bits = Bits::new(file);
             let mut count = 0;
             let mut at = 0;
             let mut crc = !0;
             loop {
-                tokens.clear();
-                let end = tokenise::<$($pass)*>(text, at, chains, &mut tokens) $($await)*;
+                let Chains { newest, before } = chains;
+                let (end, used) = tokenise::<$($pass)*>(text, at, newest, before, &mut tokens) $($await)*;
                 crc = checksum::<$($pass)*>(&text[at..end], crc) $($await)*;
                 at = end;
-                count += tokens.len() as u64;
-                put_block::<$($pass)*>(&tokens, at == text.len(), &mut bits) $($await)*;
+                count += used as u64;
+                put_block::<$($pass)*>(&tokens[..used], at == text.len(), &mut bits) $($await)*;
                 if at == text.len() {
                     break;
                 }
@@ -62,50 +64,58 @@ macro_rules! gzip {
             count
         }
 
-        /// Cuts `text` from `at` on into literals and matches, until a block is full or the text is over. Returns where it
-        /// stopped.
+        /// Cuts `text` from `at` on into literals and matches, until `tokens` are full or the text is over. Returns where it
+        /// stopped, and how many tokens there are. `newest` and `before` are those of [`Chains`].
         $($fn)* tokenise<$($generics)*>(
             text: &[u8],
             mut at: usize,
-            chains: &mut Chains,
-            tokens: &mut Vec<Token>,
-        ) -> usize {
+            newest: &mut [u32],
+            before: &mut [u32],
+            tokens: &mut [Token],
+        ) -> (usize, usize) {
             $($start)*
-            while at < text.len() && tokens.len() < BLOCK_TOKENS {
+            let mut count = 0;
+            while at < text.len() && count < tokens.len() {
                 $($tick)*
-                let rest = &text[at..];
-                let reach = rest.len().min(MATCH_MAX);
+                let reach = (text.len() - at).min(MATCH_MAX);
                 let mut length = 0;
                 let mut distance = 0;
-                if rest.len() >= MATCH_MIN {
-                    let mut candidate = chains.newest(rest, at);
+                if reach >= MATCH_MIN {
+                    let mut place = newest[chain_of(text, at)] as usize;
                     let mut tries = 0;
-                    while let Some(place) = candidate.filter(|_| tries < CHAIN_MAX && length < reach) {
+                    while at.wrapping_sub(place) < WINDOW && tries < CHAIN_MAX && length < reach {
                         let mut same = 0;
-                        while same < reach && text[place + same] == rest[same] {
+                        while same < reach && text[place + same] == text[at + same] {
                             same += 1;
                         }
                         if same > length {
                             length = same;
                             distance = at - place;
                         }
-                        candidate = chains.before(place, at);
+                        let next = before[place % WINDOW] as usize;
+                        // A slot that was used again since leads to a place that is no older.
+                        place = if next < place { next } else { NOWHERE };
                         tries += 1;
                     }
                 }
                 let end = if length >= MATCH_MIN {
-                    tokens.push(Token::of_match(length, distance));
+                    tokens[count] = Token::of_match(length, distance);
                     at + length
                 } else {
-                    tokens.push(Token::of_literal(rest[0]));
+                    tokens[count] = Token::of_literal(text[at]);
                     at + 1
                 };
+                count += 1;
                 while at < end {
-                    chains.insert(text, at);
+                    if text.len() - at >= MATCH_MIN {
+                        let chain = chain_of(text, at);
+                        before[at % WINDOW] = newest[chain];
+                        newest[chain] = at as u32;
+                    }
                     at += 1;
                 }
             }
-            at
+            (at, count)
         }
 
         /// Writes a block of `tokens` in codes of their own.
@@ -256,6 +266,23 @@ mod tests {
             }
         }
         round_trip(&skewed);
+    }
+
+    #[test]
+    fn matches_lie_within_the_window() {
+        let mut random = SplitMix64::new(9);
+        let noise: Vec<u8> = (0..40_000).map(|_| random.next() as u8).collect();
+        let text = [&noise[..], &noise].concat(); // each piece comes again, but too far off
+        let Chains { mut newest, mut before } = Chains::new();
+        let mut tokens = vec![Token::default(); text.len()];
+        let (end, used) = plain::tokenise(&text, 0, &mut newest, &mut before, &mut tokens);
+        assert_eq!(end, text.len());
+        assert!(used > 79_000, "{used}: hardly anything comes again within the window");
+        // And all that comes again within it is found, as far as the longest match reaches.
+        let near = [&noise[..30_000], &noise[..30_000]].concat();
+        let (_, used) =
+            plain::tokenise(&near, 0, &mut Chains::new().newest, &mut Chains::new().before, &mut tokens);
+        assert!((30_000..30_300).contains(&used), "{used}");
     }
 
     #[test]
