@@ -8,7 +8,7 @@ use crate::cli::Options;
 /// on a slow machine too.
 const QUICK: Duration = Duration::from_secs(40);
 /// The same where it is one of all: together they end in some two minutes.
-const QUICK_OF_ALL: Duration = Duration::from_secs(14);
+const QUICK_OF_ALL: Duration = Duration::from_secs(16);
 
 /// By when a scenario has to have ended its rounds, if it has to.
 #[derive(Debug, Clone, Copy)]

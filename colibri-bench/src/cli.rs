@@ -181,7 +181,7 @@ pub(crate) struct OverheadChoice {
 /// How to measure, for every scenario.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Fewer rounds, and for latency less input if need be: each scenario ends in under a minute
+    /// Fewer rounds, and less input if need be: each scenario ends in under a minute, all together in some two or three
     #[arg(long, global = true)]
     pub(crate) quick: bool,
     /// Rounds per subject, interleaved [default: 15, quick: 5; overhead: 25, quick: 7]
@@ -201,7 +201,7 @@ pub(crate) struct Options {
     #[arg(skip)]
     pub(crate) is_of_all: bool,
     /// MiB to work on: less is read of a folder with more, and a folder with less is gone through several times [default:
-    /// 64, quick: as much of it as takes about a second]
+    /// 64, quick: as much of it as takes half a second]
     #[arg(long, global = true, value_name = "MIB", value_parser = mebibytes)]
     input_limit: Option<u64>,
     /// Take files of --input that are not UTF-8 too, with replacement characters; without it they are an error

@@ -159,10 +159,10 @@ fn say(before: &Report, after: &Report, pairs: &[Pair<'_>], every: bool) -> Stri
         pairs.iter().filter(|pair| pair.is_worse()).count(),
     );
     text.push_str(&format!(
-        "\n\n{} of {} figures moved beyond noise: {} worse, {} better. {} more could not be judged (no rounds, or fewer \
-         than {}).\nA figure has moved if chance alone would move its rounds so far less than once in {} times, and its \
-         medians\ndiffer by more than the rounds' own noise (half the range of their middle half). Among {} figures chance \
-         moves about {}.",
+        "\n\n{} of {} figures moved beyond noise: {} worse, {} better.\n\
+         {} more could not be judged (no rounds, or fewer than {}).\n\
+         A figure has moved if chance alone would move its rounds so far less than once in {} times, and if its medians\n\
+         differ by more than the rounds' own noise (half the range of their middle half). Of {} figures, chance moves about {}.",
         count(moved as u64),
         count(judged as u64),
         count(worse as u64),
@@ -174,7 +174,7 @@ fn say(before: &Report, after: &Report, pairs: &[Pair<'_>], every: bool) -> Stri
         (judged as f64 * noise::CHANCE).round()
     ));
     if !every {
-        text.push_str(" --every shows the others.");
+        text.push_str("\n--every shows the others.");
     }
     text
 }
