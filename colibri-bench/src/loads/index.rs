@@ -13,7 +13,7 @@ use crate::input::Corpus;
 use crate::report::count;
 
 macro_rules! index {
-    ([$($fn:tt)*] { $($generics:tt)* } { $($pass:tt)* } { $($await:tt)* } { $($start:tt)* } { $($tick:tt)* }) => {
+    ([$($fn:tt)*] { $($generics:tt)* } { $($pass:tt)* } { $($await:tt)* } { $($start:tt)* } { $($tick:tt)* } { $($short:tt)* }) => {
         /// Indexes all of `corpus` and returns the number of words.
         $($fn)* build<$($generics)* I: Lookup>(corpus: Arc<Corpus>, index: I) -> u64 {
             $($start)*

@@ -30,21 +30,21 @@ const INDEXED_BYTES: u64 = 1 << 20;
 /// Makes the modules `plain`, `cooperative`, `consuming` and `yielding` of the macro `$work`.
 ///
 /// The macro gets what stands before a function's name, generic parameters to declare and to hand on, what comes behind
-/// a call of one function by another, what comes first in the function with the hot loop, and what comes in each of
-/// its rounds.
+/// a call of one function by another, what comes first in the function with the hot loop, what comes in each of its
+/// rounds, and what stands before a loop that is over in a few µs by itself.
 macro_rules! forms {
     ($work:ident) => {
         pub(crate) mod plain {
             use super::*;
-            $work! { [pub(crate) fn] {} {} {} {} {} }
+            $work! { [pub(crate) fn] {} {} {} {} {} {} }
         }
         pub(crate) mod cooperative {
             use super::*;
-            $work! { [#[colibri_core::cooperative] pub(crate) fn] {} {} { .await } {} {} }
+            $work! { [#[colibri_core::cooperative] pub(crate) fn] {} {} { .await } {} {} { #[cooperative(skip)] } }
         }
         pub(crate) mod consuming {
             use super::*;
-            $work! { [pub(crate) async fn] {} {} { .await } {} { tokio::task::consume_budget().await; } }
+            $work! { [pub(crate) async fn] {} {} { .await } {} { tokio::task::consume_budget().await; } {} }
         }
         pub(crate) mod yielding {
             use super::*;
@@ -58,6 +58,7 @@ macro_rules! forms {
                         E::yield_now().await;
                     }
                 }
+                {}
             }
         }
     };

@@ -23,7 +23,7 @@ use crate::report::{count, digits};
 const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
 
 macro_rules! gzip {
-    ([$($fn:tt)*] { $($generics:tt)* } { $($pass:tt)* } { $($await:tt)* } { $($start:tt)* } { $($tick:tt)* }) => {
+    ([$($fn:tt)*] { $($generics:tt)* } { $($pass:tt)* } { $($await:tt)* } { $($start:tt)* } { $($tick:tt)* } { $($short:tt)* }) => {
         /// Compresses all of `corpus`.
         $($fn)* compress<$($generics)*>(corpus: Arc<Corpus>) -> Done {
             let mut done = Done { items: 0, bytes: 0, fingerprint: 0 };
@@ -83,6 +83,8 @@ macro_rules! gzip {
                 if reach >= MATCH_MIN {
                     let mut place = newest[chain_of(text, at)] as usize;
                     let mut tries = 0;
+                    // At most 16 places with 258 bytes each.
+                    $($short)*
                     while at.wrapping_sub(place) < WINDOW && tries < CHAIN_MAX && length < reach {
                         let mut same = 0;
                         while same < reach && text[place + same] == text[at + same] {
@@ -106,6 +108,7 @@ macro_rules! gzip {
                     at + 1
                 };
                 count += 1;
+                $($short)*
                 while at < end {
                     if text.len() - at >= MATCH_MIN {
                         let chain = chain_of(text, at);
