@@ -15,6 +15,9 @@ const LINES_HEIGHT: f64 = 400.0;
 /// Ticks of a linear axis, about.
 const TICKS: f64 = 6.0;
 
+/// A logarithmic axis with fewer decades than this has marks at 2 and 5 in each, too.
+const TICKS_LEAST: usize = 4;
+
 /// Height of a bar with its gap.
 const BAR_STEP: f64 = 24.0;
 /// Width of a bar's name.
@@ -70,14 +73,15 @@ impl<'a> Placed<'a> {
     /// Where the axis is marked: at round values.
     fn ticks(&self) -> Vec<f64> {
         if self.axis.is_log {
-            let decades = self.low.log10().ceil() as i32..=(self.high.log10() + 1e-9).floor() as i32;
-            let ticks: Vec<f64> = decades.map(|power| 10_f64.powi(power)).collect();
-            if ticks.len() >= 2 {
-                return ticks;
-            }
-            let power = 10_f64.powf(self.low.log10().floor());
-            let between = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0].map(|factor| factor * power);
-            return between.into_iter().filter(|tick| (self.low..=self.high).contains(tick)).collect();
+            let decades = self.low.log10().floor() as i32..=self.high.log10().ceil() as i32;
+            let within = |factors: &[f64]| -> Vec<f64> {
+                let ticks = decades
+                    .clone()
+                    .flat_map(|power| factors.iter().map(move |factor| factor * 10_f64.powi(power)));
+                ticks.filter(|tick| (self.low..=self.high * (1.0 + 1e-9)).contains(tick)).collect()
+            };
+            let ticks = within(&[1.0]);
+            return if ticks.len() < TICKS_LEAST { within(&[1.0, 2.0, 5.0]) } else { ticks };
         }
         let rough = (self.high - self.low) / TICKS;
         let power = 10_f64.powf(rough.log10().floor());
@@ -190,6 +194,12 @@ fn of_bars(bars: &Bars) -> String {
     // A bar begins at 1 where its length is a ratio's logarithm, else at 0.
     let base = place(if bars.is_log { 1.0 } else { 0.0 });
     let mut svg = open(BAR_STEP * bars.bars.len() as f64 + 6.0, &bars.title);
+    let _ = writeln!(
+        svg,
+        "<line class=grid x1={x:.1} x2={x:.1} y1=0 y2={}></line>",
+        BAR_STEP * bars.bars.len() as f64,
+        x = NAMES + base
+    );
     for (number, bar) in bars.bars.iter().enumerate() {
         let y = 3.0 + BAR_STEP * number as f64;
         let end = place(bar.value);
@@ -232,7 +242,8 @@ mod tests {
     fn ticks_are_round_values_within_the_axis() {
         let (log, linear) = (Axis::log("", digits), Axis::linear("", digits));
         let of = |axis, values: [f64; 2]| Placed::new(axis, values.into_iter(), 0.0, 100.0).ticks();
-        assert_eq!(of(&log, [3.0, 2_000.0]), [10.0, 100.0, 1_000.0]);
+        assert_eq!(of(&log, [3.0, 20_000.0]), [10.0, 100.0, 1_000.0, 10_000.0]);
+        assert_eq!(of(&log, [3.0, 200.0]), [5.0, 10.0, 20.0, 50.0, 100.0, 200.0]);
         assert_eq!(of(&log, [1.0, 1_000.0]), [1.0, 10.0, 100.0, 1_000.0]);
         assert_eq!(of(&log, [30.0, 80.0]), [50.0]);
         assert_eq!(of(&linear, [0.0, 1.0]), [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]);
