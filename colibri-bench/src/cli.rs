@@ -201,7 +201,7 @@ pub(crate) struct Options {
     #[arg(skip)]
     pub(crate) is_of_all: bool,
     /// MiB to work on: less is read of a folder with more, and a folder with less is gone through several times [default:
-    /// 64, quick: as much of it as takes half a second]
+    /// 64, for JSON 256; quick: as much of it as takes half a second]
     #[arg(long, global = true, value_name = "MIB", value_parser = mebibytes)]
     input_limit: Option<u64>,
     /// Take files of --input that are not UTF-8 too, with replacement characters; without it they are an error
@@ -233,9 +233,9 @@ impl Options {
         self.input.clone().unwrap_or_else(input::default_folder)
     }
 
-    /// Most bytes of input.
-    pub(crate) fn input_limit_bytes(&self) -> u64 {
-        self.input_limit.unwrap_or(INPUT_MIB) << 20
+    /// Most bytes of input, for a load that gets through `factor` times as much as an index build does in its time.
+    pub(crate) fn input_limit_bytes(&self, factor: u64) -> u64 {
+        self.input_limit.unwrap_or(INPUT_MIB * factor) << 20
     }
 
     /// Whether the input is to be cut to what this machine gets through in a quick run.
@@ -288,10 +288,10 @@ mod tests {
     #[test]
     fn quick_sets_defaults_that_options_override() {
         let cli = Cli::parse_from(["colibri-bench", "--quick"]);
-        assert_eq!((cli.options.rounds(), cli.options.input_limit_bytes()), (5, 64 << 20));
+        assert_eq!((cli.options.rounds(), cli.options.input_limit_bytes(1)), (5, 64 << 20));
         let cli =
             Cli::parse_from(["colibri-bench", "latency", "--quick", "--rounds", "9", "--input-limit", "1"]);
-        assert_eq!((cli.options.rounds(), cli.options.input_limit_bytes()), (9, 1 << 20));
+        assert_eq!((cli.options.rounds(), cli.options.input_limit_bytes(1)), (9, 1 << 20));
     }
 
     #[test]

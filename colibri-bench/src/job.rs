@@ -50,7 +50,7 @@ impl<B: Bulk> Job<B> {
     /// [`Failure::Input`] if there is nothing to work on.
     pub(crate) fn fit(options: &Options, quick: Duration) -> Result<Self, Failure> {
         let corpus = B::read(options)?;
-        let limit_bytes = options.input_limit_bytes();
+        let limit_bytes = options.input_limit_bytes(B::INPUT_FACTOR);
         if !options.fits_input() {
             return Ok(Self { limit_bytes, ..Self::of(corpus) });
         }

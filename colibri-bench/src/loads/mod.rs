@@ -84,6 +84,8 @@ pub(crate) trait Bulk: Debug + 'static {
     const SCENARIO: &'static str;
     /// What the job does, in a few words.
     const ABOUT: &'static str;
+    /// How many times as much as an index build it gets through in the same time.
+    const INPUT_FACTOR: u64 = 1;
 
     /// Reads what it works on.
     ///
@@ -91,7 +93,7 @@ pub(crate) trait Bulk: Debug + 'static {
     ///
     /// [`Failure::Input`] if there is nothing to work on.
     fn read(options: &Options) -> Result<Corpus, Failure> {
-        Corpus::read(&options.folder(), options.input_limit_bytes(), options.not_utf8())
+        Corpus::read(&options.folder(), options.input_limit_bytes(Self::INPUT_FACTOR), options.not_utf8())
     }
 
     /// Fills the index that a round begins with.

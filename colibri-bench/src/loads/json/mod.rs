@@ -138,9 +138,14 @@ impl Bulk for Json {
     const NAME: &'static str = "json";
     const SCENARIO: &'static str = "latency-json";
     const ABOUT: &'static str = "parses JSON documents";
+    const INPUT_FACTOR: u64 = 4;
 
     fn read(options: &Options) -> Result<Corpus, Failure> {
-        Corpus::read_json(&options.folder(), options.input_limit_bytes(), options.not_utf8())
+        Corpus::read_json(
+            &options.folder(),
+            options.input_limit_bytes(Self::INPUT_FACTOR),
+            options.not_utf8(),
+        )
     }
 
     fn plain<I: Lookup>(corpus: Arc<Corpus>, _: I) -> Done {

@@ -1,5 +1,7 @@
 //! The input: the text files of a folder, read once into memory before anything is measured.
 
+mod json;
+
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -39,10 +41,12 @@ pub(crate) struct Corpus {
     bytes: u64,
     /// How often the documents are gone through.
     passes: usize,
+    /// And how often at most.
+    passes_max: u64,
     lossy: u64,
     binary: u64,
     unreadable: u64,
-    /// There were no JSON documents, so that texts were made some.
+    /// There were hardly any JSON documents, so that texts were made some.
     is_made_json: bool,
 }
 
@@ -71,41 +75,6 @@ impl Corpus {
         Ok(corpus)
     }
 
-    /// Reads the JSON documents below `folder`, as [`read`](Corpus::read) does texts; a document that is cut at the end
-    /// ends in an error, as some files on purpose do. If there are none, each text is made one.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`read`](Corpus::read).
-    pub(crate) fn read_json(folder: &Path, limit_bytes: u64, not_utf8: NotUtf8) -> Result<Self, Failure> {
-        let mut corpus = Self::empty(folder);
-        corpus.add_files(
-            |path| path.extension().is_some_and(|kind| kind == "json"),
-            limit_bytes,
-            not_utf8,
-        )?;
-        if corpus.bytes == 0 {
-            // They become longer.
-            return Ok(Self::read(folder, limit_bytes / 2, not_utf8)?.as_json());
-        }
-        corpus.repeat_up_to(limit_bytes);
-        Ok(corpus)
-    }
-
-    /// Each text as a document: its length and its lines, with their numbers and how far they are indented.
-    pub(crate) fn as_json(&self) -> Self {
-        let document = |text: &String| {
-            let lines = (1..).zip(text.lines()).map(|(number, line): (u32, _)| {
-                let indent = line.len() - line.trim_start().len();
-                serde_json::json!({ "number": number, "indent": indent, "text": line.trim(), "empty": line.is_empty() })
-            });
-            serde_json::json!({ "bytes": text.len(), "lines": lines.collect::<Vec<_>>() }).to_string()
-        };
-        let documents: Vec<String> = self.documents.iter().map(document).collect();
-        let bytes = documents.iter().map(|text| text.len() as u64).sum();
-        Self { folder: self.folder.clone(), documents, bytes, is_made_json: true, ..*self }
-    }
-
     fn add_files(
         &mut self,
         wanted: impl Fn(&Path) -> bool,
@@ -128,6 +97,7 @@ impl Corpus {
             documents: Vec::new(),
             bytes: 0,
             passes: 1,
+            passes_max: PASSES_MAX,
             lossy: 0,
             binary: 0,
             unreadable: 0,
@@ -150,7 +120,7 @@ impl Corpus {
     }
 
     fn repeat_up_to(&mut self, limit_bytes: u64) {
-        self.passes = (limit_bytes / self.bytes.max(1)).clamp(1, PASSES_MAX) as usize;
+        self.passes = (limit_bytes / self.bytes.max(1)).clamp(1, self.passes_max) as usize;
     }
 
     /// A corpus of given texts, for tests.
@@ -186,7 +156,8 @@ impl Corpus {
         let mut notes = Vec::new();
         if self.is_made_json {
             notes.push(
-                "There are no JSON files in the folder: each text was made one, with its lines.".to_owned(),
+                "There are hardly any JSON files in the folder: each text was made one, with its lines."
+                    .to_owned(),
             );
         }
         if self.passes > 1 {
