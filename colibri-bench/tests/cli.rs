@@ -294,6 +294,23 @@ fn a_small_run_prints_a_table_and_saves_all_files() {
     worse_rounds_are_told(&json, folder.path());
 }
 
+#[test]
+fn slices_finds_a_knee_and_draws_the_curve() {
+    let words: String = (0..20_000).map(|number| format!("word{} ", number % 5000)).collect();
+    let folder = folder(&[("a.txt", words.as_bytes())]);
+    let out = folder.path().join("target/results");
+    let arguments = ["slices", "--rounds", "1", "--input-limit", "1", "--input", name(folder.path())];
+    let output = bench(&[&arguments[..], &["--out", name(&out)]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let printed = text(&output.stdout);
+    for word in ["| 500 µs |", "| 50 ms  |", "The knee is at slices of", "disturbed slices"] {
+        assert!(printed.contains(word), "no `{word}` in: {printed}");
+    }
+    let page = fs::read_to_string(out.join("bench.html")).expect("it is saved");
+    assert!(page.contains("Responsiveness against throughput") && page.contains(": the knee</text>"));
+    assert!(out.join("slices.json").is_file() && out.join("slices-500-us.hgrm").is_file());
+}
+
 /// Compares `json` with a copy in which colibri's rounds are ten times as slow, and made enough.
 fn worse_rounds_are_told(json: &Path, folder: &Path) {
     let read = fs::read_to_string(json).expect("it is there");
