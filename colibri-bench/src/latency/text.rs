@@ -7,6 +7,7 @@ use crate::cli::Options;
 use crate::job::Job;
 use crate::loads::{Bulk, Index};
 use crate::measure::{self, Rounds};
+use crate::peers::SHARES_A_CORE;
 use crate::report::{Bar, Plot, Report, Row, count, digits, duration, percent, rounds};
 use crate::warning::Warning;
 
@@ -51,11 +52,16 @@ impl<B: Bulk> Measured<'_, B> {
             "Bulk work: {}\n\
              Queries: {} in a second, Poisson arrivals from another thread (an open loop), each a task that looks a word up in\n\
              an index{}. {}, interleaved.\n\
-             OS thread: the bulk work on a thread of its own, on the core of the thread that answers.{}",
+             OS thread: the bulk work on a thread of its own, {}.{}",
             self.job.say(),
             count(self.options.rate.into()),
             if B::NAME == Index::NAME { ", in what is there so far" } else { " that is there already" },
             rounds_of(self.rounds(), self.options.rounds()),
+            if SHARES_A_CORE {
+                "on the core of the thread that answers"
+            } else {
+                "on another core than the thread that answers: this system cannot keep both on one"
+            },
             self.job.notes(),
         ));
     }

@@ -12,6 +12,7 @@ use futures::FutureExt;
 
 use self::executor::{Consuming, Cooperative, OnExecutor, Yielding};
 use self::nothing::Nothing;
+pub(crate) use self::thread::SHARES_A_CORE;
 use self::thread::{LOWEST_PRIORITY, OsThread};
 use crate::arrivals::{Arrivals, Sent, Waits};
 use crate::executors::{Colibri, CurrentThread, LocalExecutor, Pool};
@@ -54,7 +55,7 @@ pub(crate) trait Peer<B: Bulk>: Debug {
 /// The subjects, in the order in which a round runs them; the first is what the others are compared with, the last is
 /// colibri.
 pub(crate) fn all<B: Bulk>() -> Vec<Box<dyn Peer<B>>> {
-    vec![
+    let mut peers: Vec<Box<dyn Peer<B>>> = vec![
         Box::new(Nothing),
         Box::new(OnExecutor::<CurrentThread, Yielding>::new("tokio, yield_now every 64", "tokio-64")),
         Box::new(OnExecutor::<CurrentThread, Consuming>::new("tokio, consume_budget", "tokio-budget")),
@@ -66,7 +67,9 @@ pub(crate) fn all<B: Bulk>() -> Vec<Box<dyn Peer<B>>> {
         Box::new(OsThread::new("OS thread", "thread", 0)),
         Box::new(OsThread::new("OS thread, lowest priority", "thread-low", LOWEST_PRIORITY)),
         Box::new(OnExecutor::<Colibri, Cooperative>::new("colibri", "colibri")),
-    ]
+    ];
+    peers.retain(|peer| SHARES_A_CORE || peer.slug() != "thread-low");
+    peers
 }
 
 /// What a subject did in one round.

@@ -47,7 +47,7 @@ impl<B: Bulk> Peer<B> for OsThread {
         B::begin(&load.corpus, Arc::clone(&index));
         // The sender's thread starts before, and may run anywhere.
         let (arrivals, queue) = Arrivals::prepare(&load.plan);
-        let pinned = OneCore::pin();
+        let pinned = OneCore::pin()?;
         let (bulk, waits) = thread::scope(|scope| {
             let bulk = scope.spawn(|| {
                 let lowered = lower_priority(self.nice);
@@ -65,44 +65,46 @@ impl<B: Bulk> Peer<B> for OsThread {
     }
 }
 
+/// Whether this system can keep two threads on one core, and lower the priority of one of them: else a thread of the
+/// system's has a core of its own, and there is none of low priority.
+pub(crate) const SHARES_A_CORE: bool = cfg!(target_os = "linux");
+
 /// While it lives, this thread and those that it starts stay on the core on which it was made; where the system can.
 #[derive(Debug)]
 struct OneCore {
     #[cfg(target_os = "linux")]
-    before: Option<rustix::thread::CpuSet>,
+    before: rustix::thread::CpuSet,
 }
 
 #[cfg(target_os = "linux")]
 impl OneCore {
-    fn pin() -> Self {
+    fn pin() -> Result<Self, Failure> {
         use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
-        let before = sched_getaffinity(None).ok();
         let mut here = CpuSet::new();
         here.set(sched_getcpu());
-        let pinned = sched_setaffinity(None, &here).is_ok();
-        Self { before: before.filter(|_| pinned) }
+        let before = sched_getaffinity(None);
+        before
+            .and_then(|before| sched_setaffinity(None, &here).map(|()| Self { before }))
+            .map_err(|error| Failure::Run(format!("this system does not keep a thread on a core ({error})")))
     }
 }
 
 #[cfg(target_os = "linux")]
 impl Drop for OneCore {
     fn drop(&mut self) {
-        if let Some(before) = &self.before {
-            // It may be that a core has gone meanwhile; then the one that is left is right.
-            let _ = rustix::thread::sched_setaffinity(None, before);
-        }
+        // It may be that a core has gone meanwhile; then the one that is left is right.
+        let _ = rustix::thread::sched_setaffinity(None, &self.before);
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 impl OneCore {
-    fn pin() -> Self {
-        Self {}
+    fn pin() -> Result<Self, Failure> {
+        Ok(Self {})
     }
 }
 
-/// Gives the calling thread this nice value. On Linux it is the thread's own, elsewhere the whole program's, which is
-/// left as it is.
+/// Gives the calling thread this nice value. On Linux it is the thread's own, elsewhere the whole program's.
 fn lower_priority(nice: i32) -> Result<(), Failure> {
     #[cfg(target_os = "linux")]
     if nice > 0 {
