@@ -7,7 +7,7 @@ use crate::cli::Options;
 use crate::job::Job;
 use crate::loads::{Bulk, Index};
 use crate::measure::{self, Rounds};
-use crate::peers::SHARES_A_CORE;
+use crate::peers::shares_a_core;
 use crate::report::{Bar, Plot, Report, Row, count, digits, duration, percent, rounds};
 use crate::warning::Warning;
 
@@ -57,7 +57,7 @@ impl<B: Bulk> Measured<'_, B> {
             count(self.options.rate.into()),
             if B::NAME == Index::NAME { ", in what is there so far" } else { " that is there already" },
             rounds_of(self.rounds(), self.options.rounds()),
-            if SHARES_A_CORE {
+            if shares_a_core() {
                 "on the core of the thread that answers"
             } else {
                 "on another core than the thread that answers: this system cannot keep both on one"

@@ -12,7 +12,7 @@ use futures::FutureExt;
 
 use self::executor::{Consuming, Cooperative, OnExecutor, Yielding};
 use self::nothing::Nothing;
-pub(crate) use self::thread::SHARES_A_CORE;
+pub(crate) use self::thread::shares_a_core;
 use self::thread::{LOWEST_PRIORITY, OsThread};
 use crate::arrivals::{Arrivals, Sent, Waits};
 use crate::executors::{Colibri, CurrentThread, LocalExecutor, Pool};
@@ -68,7 +68,8 @@ pub(crate) fn all<B: Bulk>() -> Vec<Box<dyn Peer<B>>> {
         Box::new(OsThread::new("OS thread, lowest priority", "thread-low", LOWEST_PRIORITY)),
         Box::new(OnExecutor::<Colibri, Cooperative>::new("colibri", "colibri")),
     ];
-    peers.retain(|peer| SHARES_A_CORE || peer.slug() != "thread-low");
+    let shares = shares_a_core();
+    peers.retain(|peer| shares || peer.slug() != "thread-low");
     peers
 }
 

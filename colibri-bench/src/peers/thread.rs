@@ -47,7 +47,7 @@ impl<B: Bulk> Peer<B> for OsThread {
         B::begin(&load.corpus, Arc::clone(&index));
         // The sender's thread starts before, and may run anywhere.
         let (arrivals, queue) = Arrivals::prepare(&load.plan);
-        let pinned = OneCore::pin()?;
+        let pinned = OneCore::pin();
         let (bulk, waits) = thread::scope(|scope| {
             let bulk = scope.spawn(|| {
                 let lowered = lower_priority(self.nice);
@@ -65,9 +65,11 @@ impl<B: Bulk> Peer<B> for OsThread {
     }
 }
 
-/// Whether this system can keep two threads on one core, and lower the priority of one of them: else a thread of the
-/// system's has a core of its own, and there is none of low priority.
-pub(crate) const SHARES_A_CORE: bool = cfg!(target_os = "linux");
+/// Whether this system keeps two threads on one core where that is asked for, and lowers the priority of one of them: else
+/// a thread of the system's has a core of its own, and there is none of low priority.
+pub(crate) fn shares_a_core() -> bool {
+    OneCore::pin().is_some()
+}
 
 /// While it lives, this thread and those that it starts stay on the core on which it was made; where the system can.
 #[derive(Debug)]
@@ -78,14 +80,12 @@ struct OneCore {
 
 #[cfg(target_os = "linux")]
 impl OneCore {
-    fn pin() -> Result<Self, Failure> {
+    fn pin() -> Option<Self> {
         use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
         let mut here = CpuSet::new();
         here.set(sched_getcpu());
-        let before = sched_getaffinity(None);
-        before
-            .and_then(|before| sched_setaffinity(None, &here).map(|()| Self { before }))
-            .map_err(|error| Failure::Run(format!("this system does not keep a thread on a core ({error})")))
+        let before = sched_getaffinity(None).ok()?;
+        sched_setaffinity(None, &here).ok().map(|()| Self { before })
     }
 }
 
@@ -99,8 +99,8 @@ impl Drop for OneCore {
 
 #[cfg(not(target_os = "linux"))]
 impl OneCore {
-    fn pin() -> Result<Self, Failure> {
-        Ok(Self {})
+    fn pin() -> Option<Self> {
+        None
     }
 }
 
