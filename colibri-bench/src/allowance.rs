@@ -7,6 +7,8 @@ use crate::cli::Options;
 /// How long the rounds of a quick run may go on: with what comes before and after them, it then ends in under a minute,
 /// on a slow machine too.
 const QUICK: Duration = Duration::from_secs(40);
+/// The same where it is one of all: together they end in some two minutes.
+const QUICK_OF_ALL: Duration = Duration::from_secs(16);
 
 /// By when a scenario has to have ended its rounds, if it has to.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +19,8 @@ pub(crate) struct Allowance {
 impl Allowance {
     /// That of a scenario which begins now. A quick run has little time, unless its rounds were asked for by number.
     pub(crate) fn of(options: &Options) -> Self {
-        Self { end: options.is_short_of_time().then(|| Instant::now() + QUICK) }
+        let quick = if options.is_of_all { QUICK_OF_ALL } else { QUICK };
+        Self { end: options.is_short_of_time().then(|| Instant::now() + quick) }
     }
 
     /// The numbers of at most `most` rounds, from 1 on, each to be asked for when it begins. They end early when the next

@@ -11,13 +11,18 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
-use crate::index::SharedIndex;
+use crate::executors::Latch;
+use crate::loads::Lookup;
+use crate::measure::{Disturbed, Slices};
 use crate::plan::Query;
 
 /// The sender sleeps until this long before a query is due and spins from then on. A sleep ends late: by 50 µs of timer
 /// slack on Linux, and by as much again or more where an idle core of a virtual machine has to be woken first. At 1000
 /// queries in a second the spin takes 22 % of the *other* core.
 const SPIN: Duration = Duration::from_micros(250);
+
+/// The thread's time is cut into slices of at least this length, to see which of them other programs disturbed.
+const SLICE: Duration = Duration::from_millis(1);
 
 /// The sender's thread, before, during and after a round.
 #[derive(Debug)]
@@ -50,6 +55,8 @@ pub(crate) struct Waits {
     pub(crate) planned: Vec<u64>,
     /// From each sending to the answer's end: without the sender's own lateness.
     pub(crate) sent: Vec<u64>,
+    /// Slices of the thread's time up to the round's end, cut where queries were answered.
+    pub(crate) disturbed: Disturbed,
 }
 
 /// What the sender did in a round.
@@ -105,46 +112,94 @@ impl Arrivals {
 
 /// What every query needs to be answered.
 #[derive(Debug)]
-struct Answering {
+struct Answering<I> {
     shared: Arc<Shared>,
     plan: Arc<Vec<Query>>,
-    index: SharedIndex,
+    index: I,
     waits: RefCell<Waits>,
+    slices: RefCell<Option<Slices>>,
 }
 
-impl Answering {
+impl<I: Lookup> Answering<I> {
+    fn of(shared: Arc<Shared>, plan: Arc<Vec<Query>>, index: I) -> Self {
+        let room = || Vec::with_capacity(plan.len());
+        let waits = Waits { planned: room(), sent: room(), disturbed: Disturbed::default() };
+        Self { shared, plan, index, waits: RefCell::new(waits), slices: RefCell::new(None) }
+    }
+
     fn answer(&self, Arrival { number, sent_nanos }: Arrival) {
         let query = &self.plan[number];
-        std::hint::black_box(self.index.borrow().query(&query.word));
+        std::hint::black_box(self.index.query(&query.word));
         let start = self.shared.start.get().expect("queries arrive after the start");
         let now_nanos = nanos(start.elapsed());
         let mut waits = self.waits.borrow_mut();
         waits.planned.push(now_nanos.saturating_sub(nanos(query.at)));
         waits.sent.push(now_nanos.saturating_sub(sent_nanos));
+        // Behind the round's end the thread may sleep, which nobody disturbed.
+        if self.shared.end_nanos.load(Ordering::Relaxed) == u64::MAX {
+            self.slices.borrow_mut().get_or_insert_with(|| Slices::start(SLICE)).cut();
+        }
+    }
+
+    fn waits(&self) -> Waits {
+        let mut waits = self.waits.take();
+        if let Some(slices) = self.slices.take() {
+            waits.disturbed = slices.disturbed();
+        }
+        waits
     }
 }
 
-/// Makes a task of each query as it comes out of `queue`, as a server does, until the sender has ended. `task` hands a
-/// query to the executor and returns the task's handle.
-pub(crate) async fn answer<H: Future>(
-    mut queue: Queue,
-    index: SharedIndex,
-    task: impl Fn(Pin<Box<dyn Future<Output = ()>>>) -> H,
+/// Makes a task of each query as it comes out of `queue`, as a server does, until the sender has ended. `start` hands a
+/// query to the executor.
+pub(crate) async fn answer<I: Lookup>(
+    queue: Queue,
+    index: I,
+    start: impl Fn(Pin<Box<dyn Future<Output = ()>>>),
 ) -> Waits {
-    let room = queue.plan.len();
-    let waits = Waits { planned: Vec::with_capacity(room), sent: Vec::with_capacity(room) };
-    let answering =
-        Rc::new(Answering { shared: queue.shared, plan: queue.plan, index, waits: RefCell::new(waits) });
-    let mut last = None;
-    while let Some(arrival) = queue.arrived.recv().await {
-        let answering = Rc::clone(&answering);
-        last = Some(task(Box::pin(async move { answering.answer(arrival) })));
+    let Queue { shared, plan, mut arrived } = queue;
+    let answering = Rc::new(Answering::of(shared, plan, index));
+    let running = Latch::new(1);
+    while let Some(arrival) = arrived.recv().await {
+        running.add(1);
+        let (answering, running) = (Rc::clone(&answering), running.clone());
+        start(Box::pin(async move {
+            answering.answer(arrival);
+            running.count_down();
+        }));
     }
-    // They have one rank and do not give way, so that they end in the order in which they began.
-    if let Some(last) = last {
-        last.await;
+    running.count_down();
+    running.opened().await;
+    answering.waits()
+}
+
+/// A host that answers in its own turns, without any executor.
+#[derive(Debug)]
+pub(crate) struct Desk<I> {
+    arrived: UnboundedReceiver<Arrival>,
+    answering: Answering<I>,
+}
+
+impl<I: Lookup> Desk<I> {
+    /// The host's end of `queue`.
+    pub(crate) fn new(queue: Queue, index: I) -> Self {
+        Self { arrived: queue.arrived, answering: Answering::of(queue.shared, queue.plan, index) }
     }
-    answering.waits.take()
+
+    /// Answers what has arrived so far.
+    pub(crate) fn answer(&mut self) {
+        while let Ok(arrival) = self.arrived.try_recv() {
+            self.answering.answer(arrival);
+        }
+    }
+
+    /// Answers what is still to arrive, once the round has ended.
+    pub(crate) fn close(mut self) -> Waits {
+        while let Some(arrival) = self.arrived.blocking_recv() {
+            self.answering.answer(arrival);
+        }
+        self.answering.waits()
+    }
 }
 
 fn send(shared: &Shared, plan: &[Query], to: &UnboundedSender<Arrival>) -> Sent {
@@ -193,7 +248,7 @@ fn nanos(duration: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::Index;
+    use crate::loads::LocalIndex;
 
     fn plan(at_millis: &[u64]) -> Arc<Vec<Query>> {
         let query =
@@ -205,7 +260,9 @@ mod tests {
         tokio::runtime::Builder::new_current_thread()
             .build_local(tokio::runtime::LocalOptions::default())
             .unwrap()
-            .block_on(answer(queue, Index::shared(), tokio::task::spawn_local))
+            .block_on(answer(queue, Rc::new(LocalIndex::new()), |query| {
+                drop(tokio::task::spawn_local(query))
+            }))
     }
 
     #[test]

@@ -5,14 +5,16 @@ use std::path::PathBuf;
 use clap::builder::styling::{AnsiColor, Reset, Style};
 use clap::{Args, Parser, Subcommand};
 
+use crate::classes;
 use crate::failure::Failure;
-use crate::input::NotUtf8;
+use crate::input::{self, NotUtf8};
 use crate::kernels::{self, Kernel};
-use crate::latency;
+use crate::latency::{self, LoadName};
 use crate::ops;
 use crate::overhead::{self, Way};
 use crate::report::Report;
 use crate::scale;
+use crate::slices;
 
 /// How an error's first word looks on a terminal.
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -48,9 +50,6 @@ pub(crate) struct Scenario {
     pub(crate) run: fn(&Options) -> Result<Report, Failure>,
 }
 
-/// The scenario `latency`.
-pub(crate) const LATENCY: Scenario = Scenario { name: "latency", about: latency::ABOUT, run: latency::run };
-
 /// The scenario `overhead`.
 pub(crate) const OVERHEAD: Scenario = Scenario {
     name: "overhead",
@@ -65,7 +64,16 @@ pub(crate) const OPS: Scenario = Scenario { name: "ops", about: ops::ABOUT, run:
 pub(crate) const SCALE: Scenario = Scenario { name: "scale", about: scale::ABOUT, run: scale::run };
 
 /// All scenarios, in the order in which `all` runs them.
-pub(crate) const SCENARIOS: [&Scenario; 4] = [&LATENCY, &OVERHEAD, &OPS, &SCALE];
+pub(crate) const SCENARIOS: [&Scenario; 8] = [
+    &latency::LATENCY,
+    &latency::GZIP,
+    &latency::JSON,
+    &classes::CLASSES,
+    &slices::SLICES,
+    &OVERHEAD,
+    &OPS,
+    &SCALE,
+];
 
 /// Measures colibri beside its peers: same input, same arrivals, same process.
 #[derive(Debug, Parser)]
@@ -73,7 +81,8 @@ pub(crate) const SCENARIOS: [&Scenario; 4] = [&LATENCY, &OVERHEAD, &OPS, &SCALE]
     name = "colibri-bench",
     version,
     after_help = "\
-Exit codes: 0 measured and saved; 1 measuring or saving failed; 2 wrong use or unusable input.
+Exit codes: 0 measured and saved; 1 measuring or saving failed; 2 wrong use or unusable input;
+3 (compare) something became worse beyond noise.
 NO_COLOR=1 turns colours off; the progress bar only shows on a terminal."
 )]
 pub(crate) struct Cli {
@@ -88,8 +97,12 @@ pub(crate) struct Cli {
 /// What to measure.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Point queries beside an index build on one thread: waits and throughput, per way of yielding
-    Latency,
+    /// Point queries beside bulk work on one core, colibri and each peer: waits and throughput
+    Latency(LatencyChoice),
+    /// A burst of 1000 tasks of 0.5 ms, equal and in three classes: overhead, decisions, waits, holds
+    Classes,
+    /// The same load under slices from 0.5 to 50 ms: responsiveness against throughput, and the curve's knee
+    Slices,
     /// Kernels plain, cooperative and as written for tokio: ratios of time, and how late a yield is
     Overhead(OverheadChoice),
     /// Single operations (yield, wake, spawn, cancel, pause, timer) beside other executors of one thread
@@ -120,8 +133,35 @@ pub(crate) enum Command {
     },
     /// Every scenario, one after the other
     All,
+    /// Compares two JSON files of one scenario: ratios, and which figures moved beyond the noise of their rounds
+    #[command(
+        after_help = "Exit codes: 0 nothing became worse beyond noise; 3 something did; 2 unusable files."
+    )]
+    Compare(Comparison),
     /// Names the scenarios with a line each
     List,
+}
+
+/// What `latency` measures.
+#[derive(Debug, Default, Args)]
+pub(crate) struct LatencyChoice {
+    /// The bulk work
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) load: LoadName,
+}
+
+/// What `compare` compares.
+#[derive(Debug, Args)]
+pub(crate) struct Comparison {
+    /// The JSON file of the earlier run, or of what is compared with
+    #[arg(value_name = "A.json")]
+    pub(crate) before: PathBuf,
+    /// The JSON file of the later run
+    #[arg(value_name = "B.json")]
+    pub(crate) after: PathBuf,
+    /// Show the figures that did not move, too
+    #[arg(long)]
+    pub(crate) every: bool,
 }
 
 /// What `overhead` measures.
@@ -141,7 +181,7 @@ pub(crate) struct OverheadChoice {
 /// How to measure, for every scenario.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Fewer rounds, and for latency less input if need be: each scenario ends in under a minute
+    /// Fewer rounds, and less input if need be: each scenario ends in under a minute, all together in some two or three
     #[arg(long, global = true)]
     pub(crate) quick: bool,
     /// Rounds per subject, interleaved [default: 15, quick: 5; overhead: 25, quick: 7]
@@ -150,18 +190,21 @@ pub(crate) struct Options {
     /// Seed of the arrivals and of the words that are asked for
     #[arg(long, global = true, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Folder for JSON and HDR percentile files
+    /// Folder for the page, JSON and HDR percentile files
     #[arg(long, global = true, value_name = "DIR", default_value = "target/colibri-bench")]
     pub(crate) out: PathBuf,
-    /// Folder whose text files are indexed [default: the crates' sources that cargo has on this machine, else this
+    /// Folder with the files that latency and slices work on [default: the crates' sources that cargo has on this machine, else this
     /// repository]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) input: Option<PathBuf>,
-    /// MiB to index: less is read of a folder with more, and a folder with less is gone through several times [default:
-    /// 64, quick: as much of it as takes about a second]
+    /// Whether it is one scenario of all.
+    #[arg(skip)]
+    pub(crate) is_of_all: bool,
+    /// MiB to work on: less is read of a folder with more, and a folder with less is gone through several times [default:
+    /// 64, for JSON 256; quick: as much of it as takes half a second]
     #[arg(long, global = true, value_name = "MIB", value_parser = mebibytes)]
     input_limit: Option<u64>,
-    /// Index files of --input that are not UTF-8 too, with replacement characters; without it they are an error
+    /// Take files of --input that are not UTF-8 too, with replacement characters; without it they are an error
     #[arg(long, global = true)]
     pub(crate) lossy: bool,
     /// Queries in a second
@@ -185,9 +228,14 @@ impl Options {
         if self.lossy || self.input.is_none() { NotUtf8::Replace } else { NotUtf8::Refuse }
     }
 
-    /// Most bytes of input.
-    pub(crate) fn input_limit_bytes(&self) -> u64 {
-        self.input_limit.unwrap_or(INPUT_MIB) << 20
+    /// Where the input lies.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.input.clone().unwrap_or_else(input::default_folder)
+    }
+
+    /// Most bytes of input, for a load that gets through `factor` times as much as an index build does in its time.
+    pub(crate) fn input_limit_bytes(&self, factor: u64) -> u64 {
+        self.input_limit.unwrap_or(INPUT_MIB * factor) << 20
     }
 
     /// Whether the input is to be cut to what this machine gets through in a quick run.
@@ -240,10 +288,10 @@ mod tests {
     #[test]
     fn quick_sets_defaults_that_options_override() {
         let cli = Cli::parse_from(["colibri-bench", "--quick"]);
-        assert_eq!((cli.options.rounds(), cli.options.input_limit_bytes()), (5, 64 << 20));
+        assert_eq!((cli.options.rounds(), cli.options.input_limit_bytes(1)), (5, 64 << 20));
         let cli =
             Cli::parse_from(["colibri-bench", "latency", "--quick", "--rounds", "9", "--input-limit", "1"]);
-        assert_eq!((cli.options.rounds(), cli.options.input_limit_bytes()), (9, 1 << 20));
+        assert_eq!((cli.options.rounds(), cli.options.input_limit_bytes(1)), (9, 1 << 20));
     }
 
     #[test]

@@ -4,19 +4,19 @@ use std::fmt;
 use std::fs;
 use std::thread;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a reader needs to know to compare figures.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Machine {
     cpu: String,
     cores: usize,
     system: String,
-    architecture: &'static str,
+    architecture: String,
     /// `release` or `debug`.
-    profile: &'static str,
+    profile: String,
     /// Version of the bench and of colibri.
-    version: &'static str,
+    version: String,
 }
 
 impl Machine {
@@ -26,9 +26,9 @@ impl Machine {
             cpu: cpu().unwrap_or_else(|| "unknown CPU".to_owned()),
             cores: thread::available_parallelism().map_or(1, usize::from),
             system: system(),
-            architecture: std::env::consts::ARCH,
-            profile: if cfg!(debug_assertions) { "debug" } else { "release" },
-            version: env!("CARGO_PKG_VERSION"),
+            architecture: std::env::consts::ARCH.to_owned(),
+            profile: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }
 }

@@ -7,18 +7,23 @@
 mod cli;
 mod failure;
 
+mod classes;
 mod latency;
 mod ops;
 mod overhead;
 mod scale;
+mod slices;
+
+mod compare;
 
 mod executors;
 mod kernels;
+mod loads;
 
 mod allowance;
 mod arrivals;
-mod index;
 mod input;
+mod job;
 mod plan;
 
 mod peers;
@@ -35,14 +40,19 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::cli::{Cli, Command, Options, SCENARIOS};
+use crate::cli::{Cli, Command, LatencyChoice, Options, SCENARIOS};
 use crate::failure::Failure;
-use crate::report::Report;
+use crate::latency::LoadName;
+use crate::report::{Page, Report};
+
+/// What is measured if nothing is named.
+const DEFAULT: Command = Command::Latency(LatencyChoice { load: LoadName::Index });
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let mut cli = Cli::parse();
+    cli.options.is_of_all = matches!(cli.command, Some(Command::All));
     match run(&cli) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(failure) => {
             anstream::eprintln!("{}error:{} {failure}", cli::ERROR, cli::PLAIN);
             failure.exit_code()
@@ -50,16 +60,25 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(cli: &Cli) -> Result<(), Failure> {
-    match cli.command.as_ref().unwrap_or(&Command::Latency) {
+fn run(cli: &Cli) -> Result<ExitCode, Failure> {
+    let mut run = Run { options: &cli.options, page: Page::default() };
+    let command = cli.command.as_ref().unwrap_or(&DEFAULT);
+    let done = match command {
         Command::List => SCENARIOS
             .iter()
-            .try_for_each(|scenario| say(&format!("{:<10} {}", scenario.name, scenario.about))),
-        Command::All => SCENARIOS.iter().try_for_each(|scenario| measure(cli, scenario.run)),
-        Command::Latency => measure(cli, latency::run),
-        Command::Overhead(choice) => measure(cli, |options| overhead::run(options, choice)),
-        Command::Ops => measure(cli, ops::run),
-        Command::Scale => measure(cli, scale::run),
+            .try_for_each(|scenario| say(&format!("{:<20} {}", scenario.name, scenario.about))),
+        Command::All => SCENARIOS.iter().try_for_each(|scenario| run.measure(scenario.run)),
+        Command::Latency(choice) => run.measure(choice.load.scenario().run),
+        Command::Classes => run.measure(classes::CLASSES.run),
+        Command::Slices => run.measure(slices::SLICES.run),
+        Command::Compare(comparison) => {
+            let compared = compare::compare(comparison)?;
+            say(&compared.text)?;
+            return Ok(compared.exit_code());
+        }
+        Command::Overhead(choice) => run.measure(|options| overhead::run(options, choice)),
+        Command::Ops => run.measure(ops::run),
+        Command::Scale => run.measure(scale::run),
         Command::Kernel { kernel, way, repeats } => {
             overhead::repeat(kernel, *way, *repeats);
             Ok(())
@@ -70,20 +89,31 @@ fn run(cli: &Cli) -> Result<(), Failure> {
             })?;
             say(&bytes.to_string())
         }
-    }
+    };
+    done.map(|()| ExitCode::SUCCESS)
 }
 
-/// Runs a scenario, prints what it found and saves it, so that a later scenario cannot lose it.
-fn measure(cli: &Cli, scenario: impl Fn(&Options) -> Result<Report, Failure>) -> Result<(), Failure> {
-    let folder = &cli.options.out;
-    report::try_folder(folder)?; // before a minute of measuring
-    let report = scenario(&cli.options)?;
-    say(&report.text())?;
-    for warning in report.warnings() {
-        anstream::eprintln!("{}warning:{} {warning}\n", cli::WARNING, cli::PLAIN);
+/// The scenarios of one start of the program.
+#[derive(Debug)]
+struct Run<'a> {
+    options: &'a Options,
+    page: Page,
+}
+
+impl Run<'_> {
+    /// Runs a scenario, prints what it found and saves it, so that a later scenario cannot lose it.
+    fn measure(&mut self, scenario: impl Fn(&Options) -> Result<Report, Failure>) -> Result<(), Failure> {
+        let folder = &self.options.out;
+        report::try_folder(folder)?; // before a minute of measuring
+        let report = scenario(self.options)?;
+        say(&report.text())?;
+        for warning in report.warnings() {
+            anstream::eprintln!("{}warning:{} {warning}\n", cli::WARNING, cli::PLAIN);
+        }
+        let mut files = report.save(folder)?;
+        files.push(self.page.add(&report, folder)?.to_owned());
+        say(&format!("\nSaved in {}: {}\n", folder.display(), files.join(", ")))
     }
-    let files = report.save(folder)?;
-    say(&format!("Saved in {}: {}", folder.display(), files.join(", ")))
 }
 
 /// Prints a line. A reader that has gone away (`| head`) wants no more of it, which is no failure of ours.

@@ -35,6 +35,11 @@ impl Used {
         self.cpu.unwrap_or(self.wall)
     }
 
+    /// Whether the thread was kept off the CPU for a share of the time that shows; false where the system does not tell.
+    pub(crate) fn is_disturbed(&self) -> bool {
+        self.off_cpu().is_some_and(|share| share > DISTURBED_SHARE)
+    }
+
     /// Whether the thread was kept off the CPU for more than `limit`; false where the system does not tell.
     pub(crate) fn was_kept_off(&self, limit: Duration) -> bool {
         self.cpu.is_some_and(|cpu| self.wall.saturating_sub(cpu) > limit)
@@ -72,6 +77,65 @@ fn thread_cpu_time() -> Option<Duration> {
     }
     #[cfg(not(unix))]
     None
+}
+
+/// A stretch of work is disturbed if the thread was kept off the CPU for more than this share of it.
+pub(crate) const DISTURBED_SHARE: f64 = 0.01;
+
+/// Slices of the time in which a thread works without a pause, to tell how many of them other programs disturbed.
+#[derive(Debug)]
+pub(crate) struct Slices {
+    length: Duration,
+    current: Watch,
+    shares: Disturbed,
+}
+
+/// How many of how many stretches of work were disturbed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Disturbed {
+    /// So many were.
+    pub(crate) disturbed: u64,
+    /// Of so many.
+    pub(crate) all: u64,
+}
+
+impl Slices {
+    /// From now on, slices of at least this length.
+    pub(crate) fn start(length: Duration) -> Self {
+        Self { length, current: Watch::start(), shares: Disturbed::default() }
+    }
+
+    /// Ends the slice that runs, if it is long enough, and begins another.
+    pub(crate) fn cut(&mut self) {
+        if self.current.wall.elapsed() >= self.length {
+            let used = std::mem::replace(&mut self.current, Watch::start()).stop();
+            self.shares.add(&used);
+        }
+    }
+
+    /// All that have ended.
+    pub(crate) fn disturbed(&self) -> Disturbed {
+        self.shares
+    }
+}
+
+impl Disturbed {
+    /// Counts a stretch of work.
+    pub(crate) fn add(&mut self, used: &Used) {
+        self.all += 1;
+        self.disturbed += u64::from(used.is_disturbed());
+    }
+
+    /// Counts those of `other`, too.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.all += other.all;
+        self.disturbed += other.disturbed;
+    }
+
+    /// From 0 to 1; none of none.
+    pub(crate) fn share(self) -> Option<f64> {
+        (self.all > 0).then(|| self.disturbed as f64 / self.all as f64)
+    }
 }
 
 /// An empty histogram of durations in ns that grows with what it is given.

@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
-use crate::index::Words;
 use crate::input::Corpus;
+use crate::loads::Words;
 use crate::random::SplitMix64;
 
 /// One query.
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     fn corpus() -> Corpus {
-        Corpus::of(&[include_str!("plan.rs"), "", ";;;", include_str!("index.rs")])
+        Corpus::of(&[include_str!("plan.rs"), "", ";;;", include_str!("arrivals.rs")])
     }
 
     #[test]

@@ -3,12 +3,11 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use crate::measure::DISTURBED_SHARE;
 use crate::report::{duration, percent};
 
-/// A subject's round is disturbed if the thread was kept off the CPU for more than this share of it.
-pub(crate) const OFF_CPU_SHARE: f64 = 0.01;
 /// A share of disturbed runs above this says that the machine is busy.
 const RUNS_DISTURBED_SHARE: f64 = 0.1;
 /// Rounds of one subject that lie further apart than this, as a share of their median, are noise.
@@ -19,7 +18,7 @@ const SENDER_LATE: Duration = Duration::from_micros(50);
 const BULK_SHORT: Duration = Duration::from_millis(200);
 
 /// One thing that the reader has to know before trusting the figures.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Warning {
     seen: String,
     matters: String,
@@ -50,7 +49,7 @@ impl Warning {
 
     /// If the thread was kept off the CPU: each subject with the share of its worst round.
     pub(crate) fn off_cpu(worst_shares: &[(&str, f64)]) -> Option<Self> {
-        let disturbed = listed(worst_shares, OFF_CPU_SHARE);
+        let disturbed = listed(worst_shares, DISTURBED_SHARE);
         (!disturbed.is_empty()).then(|| {
             Self::new(
                 format!("Other programs had the CPU for a part of some rounds, at most {disturbed}."),
@@ -67,6 +66,17 @@ impl Warning {
                 format!("Other programs had the CPU for a part of {} of the runs.", percent(share)),
                 "Their interruptions are not in the figures; but what runs beside also slows caches and memory.",
                 "Close what else runs and measure again, or trust the best rounds and --instructions more.",
+            )
+        })
+    }
+
+    /// If other programs disturbed a share of many stretches of work that count by the clock; `what` they are.
+    pub(crate) fn slices_disturbed(what: &str, share: f64) -> Option<Self> {
+        (share > RUNS_DISTURBED_SHARE).then(|| {
+            Self::new(
+                format!("Other programs had the CPU for a part of {} of the {what}.", percent(share)),
+                "Waits, holds and totals go by the clock, so that these interruptions are in them.",
+                "Close what else runs and measure again, or read the best rounds and what is told in the thread's own time.",
             )
         })
     }
@@ -146,6 +156,7 @@ mod tests {
         assert_eq!(Warning::off_cpu(&[("a", 0.001), ("b", 0.0)]), None);
         assert_eq!(Warning::off_cpu_unknown(true), None);
         assert_eq!(Warning::runs_disturbed(0.09), None);
+        assert_eq!(Warning::slices_disturbed("slices", 0.09), None);
         assert_eq!(Warning::spread(&[("a", 0.01)]), None);
         assert_eq!(Warning::sender_late(4_000), None);
         assert_eq!(Warning::plan_exhausted("a", false), None);
@@ -162,6 +173,11 @@ mod tests {
         );
         assert!(Warning::off_cpu(&[("a", 0.07)]).unwrap().to_string().contains("7.0 % (a)"));
         assert!(Warning::runs_disturbed(0.25).unwrap().to_string().contains("a part of 25.0 % of the runs"));
+        let slices = Warning::slices_disturbed("slices", 0.5).unwrap().to_string();
+        assert!(
+            slices.starts_with("Other programs had the CPU for a part of 50.0 % of the slices. Waits"),
+            "{slices}"
+        );
         assert!(Warning::sender_late(120_000).unwrap().to_string().contains("120 µs"));
         assert!(Warning::bulk_short(Duration::from_millis(12)).unwrap().to_string().contains("12.0 ms"));
     }

@@ -130,9 +130,9 @@ fn list_names_the_scenarios() {
     let output = bench(&["list"]);
     assert!(output.status.success());
     let listed = text(&output.stdout);
-    assert!(listed.starts_with("latency    point queries beside"));
+    assert!(listed.starts_with("latency              point queries beside"));
     let names: Vec<_> = listed.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(names, ["latency", "overhead", "ops", "scale"]);
+    assert_eq!(names, ["latency", "latency", "latency", "classes", "slices", "overhead", "ops", "scale"]);
 }
 
 #[test]
@@ -188,6 +188,58 @@ fn what_a_measurement_needs_is_named_where_it_is_missing() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_task_has_more_bytes_than_its_future() {
+    // In a process of its own, as `scale` measures it.
+    let output = bench(&["memory", "0", "20000", "true"]);
+    let bytes: f64 = text(&output.stdout).trim().parse().expect("it is a figure");
+    assert!((48.0..2_000.0).contains(&bytes), "{bytes}");
+}
+
+#[test]
+fn files_that_cannot_be_compared_are_refused() {
+    let report = |scenario: &str, rows: &str| {
+        format!(
+            r#"{{"scenario": "{scenario}", "command": "", "rows": [{rows}], "machine": {{"cpu": "", "cores": 1,
+            "system": "", "architecture": "", "profile": "", "version": ""}}}}"#
+        )
+    };
+    let row = r#"{"subject": "a", "metric": "b", "unit": "ns", "count": 1, "mean": 1, "p50": 1, "p90": 1, "p99": 1, "p999": 1, "max": 1}"#;
+    let files = [
+        ("ops.json", report("ops", row)),
+        ("scale.json", report("scale", row)),
+        ("none.json", report("ops", "")),
+    ];
+    let folder = folder(&[("broken.json", b"{\"scenario\": 1}"), ("text.json", b"\xff")]);
+    for (name, content) in files {
+        fs::write(folder.path().join(name), content).expect("there is room for files");
+    }
+    let at = |file: &str| name(&folder.path().join(file)).to_owned();
+    refused(&["compare", &at("ops.json")], &["B.json"]);
+    refused(
+        &["compare", &at("missing.json"), &at("ops.json")],
+        &["missing.json cannot be read", "latency.json"],
+    );
+    refused(
+        &["compare", &at("ops.json"), &at("broken.json")],
+        &["broken.json is no report of this bench", "latency.json"],
+    );
+    refused(&["compare", &at("ops.json"), &at("text.json")], &["text.json cannot be read"]);
+    refused(
+        &["compare", &at("ops.json"), &at("scale.json")],
+        &["ops.json is of the scenario ops", "of scale", "of one scenario"],
+    );
+    refused(&["compare", &at("ops.json"), &at("none.json")], &["no figure in common"]);
+    assert!(bench(&["compare", &at("ops.json"), &at("ops.json")]).status.success());
+}
+
+#[test]
+fn an_unknown_load_is_refused_and_the_known_ones_are_named() {
+    refused(&["latency", "--load", "zip"], &["'zip'", "index", "gzip", "json"]);
+    refused(&["slices", "--load", "gzip"], &["--load"]);
+}
+
 #[test]
 fn help_documents_exit_codes() {
     let output = bench(&["--help"]);
@@ -207,7 +259,7 @@ fn a_small_run_prints_a_table_and_saves_all_files() {
     let printed = text(&output.stdout);
     for word in [
         "| without yields ",
-        "| tokio, yield every 64 words ",
+        "| tokio, yield_now every 64 ",
         "| colibri ",
         "p99.9",
         "no coordinated omission",
@@ -216,10 +268,69 @@ fn a_small_run_prints_a_table_and_saves_all_files() {
         assert!(printed.contains(word), "no `{word}` in: {printed}");
     }
     assert!(!printed.contains('\x1b'), "no colours in a pipe: {printed}");
-    assert!(text(&output.stderr).contains("warning: Without yields the bulk job only takes"));
-    for file in
-        ["latency.json", "latency-without-yields.hgrm", "latency-tokio-64.hgrm", "latency-colibri.hgrm"]
-    {
+    if cfg!(debug_assertions) {
+        assert!(text(&output.stderr).contains("warning: This is a debug build."));
+    }
+    for file in [
+        "latency.json",
+        "latency-without-yields.hgrm",
+        "latency-tokio-64.hgrm",
+        "latency-tokio-budget.hgrm",
+        "latency-async-executor.hgrm",
+        "latency-local-pool.hgrm",
+        "latency-thread.hgrm",
+        "latency-thread-low.hgrm",
+        "latency-colibri.hgrm",
+        "bench.html",
+    ] {
         assert!(out.join(file).is_file(), "{file} is missing");
     }
+
+    // A run beside itself: nothing has moved.
+    let json = out.join("latency.json");
+    let compared = bench(&["compare", name(&json), name(&json)]);
+    assert!(compared.status.success(), "{}", text(&compared.stderr));
+    assert!(text(&compared.stdout).contains("figures moved beyond noise: 0 worse, 0 better"));
+    worse_rounds_are_told(&json, folder.path());
+}
+
+#[test]
+fn slices_finds_a_knee_and_draws_the_curve() {
+    let words: String = (0..20_000).map(|number| format!("word{} ", number % 5000)).collect();
+    let folder = folder(&[("a.txt", words.as_bytes())]);
+    let out = folder.path().join("target/results");
+    let arguments = ["slices", "--rounds", "1", "--input-limit", "1", "--input", name(folder.path())];
+    let output = bench(&[&arguments[..], &["--out", name(&out)]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let printed = text(&output.stdout);
+    for word in ["| 500 µs |", "| 50 ms  |", "The knee is at slices of", "disturbed slices"] {
+        assert!(printed.contains(word), "no `{word}` in: {printed}");
+    }
+    let page = fs::read_to_string(out.join("bench.html")).expect("it is saved");
+    assert!(page.contains("Responsiveness against throughput") && page.contains(": the knee</text>"));
+    assert!(out.join("slices.json").is_file() && out.join("slices-500-us.hgrm").is_file());
+}
+
+/// Compares `json` with a copy in which colibri's rounds are ten times as slow, and made enough.
+fn worse_rounds_are_told(json: &Path, folder: &Path) {
+    let read = fs::read_to_string(json).expect("it is there");
+    let changed = |name: &str, factor: f64| {
+        let mut report: serde_json::Value = serde_json::from_str(&read).expect("it is JSON");
+        for row in report["rows"].as_array_mut().expect("it has rows") {
+            if row["subject"] == "colibri" && row["metric"] == "bulk throughput of each round" {
+                row["rounds"] = [10.0, 10.1, 10.2, 9.9, 9.8].map(|rate| rate * factor).to_vec().into();
+            }
+        }
+        let path = folder.join(name);
+        fs::write(&path, report.to_string()).expect("there is room");
+        path
+    };
+    let (before, after) = (changed("before.json", 1.0), changed("after.json", 0.1));
+    let worse = bench(&["compare", name(&before), name(&after)]);
+    assert_eq!(worse.status.code(), Some(3), "{}", text(&worse.stderr));
+    let printed = text(&worse.stdout);
+    assert!(printed.contains("| worse |") && printed.contains("1 worse, 0 better"), "{printed}");
+    let better = bench(&["compare", name(&after), name(&before)]);
+    assert_eq!(better.status.code(), Some(0));
+    assert!(text(&better.stdout).contains("| better |"));
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::Executor;
+use super::{Class, Executor};
 
 #[derive(Debug, Clone)]
 pub(crate) struct LocalExecutor(Rc<async_executor::LocalExecutor<'static>>);
@@ -14,7 +14,7 @@ impl Executor for LocalExecutor {
         Self(Rc::default())
     }
 
-    fn spawn<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> Self::Handle<T> {
+    fn spawn_as<T: 'static>(&self, _: Class, future: impl Future<Output = T> + 'static) -> Self::Handle<T> {
         self.0.spawn(future)
     }
 

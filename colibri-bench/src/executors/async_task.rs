@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use async_task::{Runnable, Task};
 
-use super::Executor;
+use super::{Class, Executor};
 
 thread_local! {
     static READY: RefCell<VecDeque<Runnable>> = const { RefCell::new(VecDeque::new()) };
@@ -38,7 +38,7 @@ impl Executor for Deque {
         Self
     }
 
-    fn spawn<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> Task<T> {
+    fn spawn_as<T: 'static>(&self, _: Class, future: impl Future<Output = T> + 'static) -> Task<T> {
         let schedule = |runnable| READY.with_borrow_mut(|ready| ready.push_back(runnable));
         let (runnable, task) = async_task::spawn_local(future, schedule);
         runnable.schedule();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use colibri_core::{Priority, Scheduler, Task};
 
-use super::Executor;
+use super::{Class, Executor};
 
 #[derive(Debug, Clone)]
 pub(crate) struct Colibri(Scheduler);
@@ -23,6 +23,15 @@ impl<T: 'static> Future for Handle<T> {
     }
 }
 
+/// colibri's name for a class.
+pub(crate) fn priority(class: Class) -> Priority {
+    match class {
+        Class::Immediate => Priority::Immediate,
+        Class::Normal => Priority::Normal,
+        Class::Idle => Priority::Idle,
+    }
+}
+
 impl Executor for Colibri {
     type Handle<T: 'static> = Handle<T>;
 
@@ -33,8 +42,8 @@ impl Executor for Colibri {
         Self(Scheduler::new())
     }
 
-    fn spawn<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> Handle<T> {
-        Handle(self.0.spawn(Priority::Normal, future))
+    fn spawn_as<T: 'static>(&self, class: Class, future: impl Future<Output = T> + 'static) -> Handle<T> {
+        Handle(self.0.spawn(priority(class), future))
     }
 
     fn cancel<T: 'static>(Handle(task): Handle<T>) {

@@ -7,7 +7,7 @@ use futures::executor::{LocalPool, LocalSpawner};
 use futures::future::RemoteHandle;
 use futures::task::LocalSpawnExt;
 
-use super::Executor;
+use super::{Class, Executor};
 
 #[derive(Debug, Clone)]
 pub(crate) struct Pool {
@@ -23,7 +23,7 @@ impl Executor for Pool {
         Self { spawner: pool.spawner(), pool: Rc::new(RefCell::new(pool)) }
     }
 
-    fn spawn<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> RemoteHandle<T> {
+    fn spawn_as<T: 'static>(&self, _: Class, future: impl Future<Output = T> + 'static) -> RemoteHandle<T> {
         self.spawner.spawn_local_with_handle(future).expect("the pool is there")
     }
 

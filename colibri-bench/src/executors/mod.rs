@@ -7,6 +7,7 @@ mod futures;
 mod tokio;
 
 use std::cell::{Cell, RefCell};
+use std::fmt::Debug;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
@@ -14,12 +15,12 @@ use std::time::Duration;
 
 pub(crate) use self::async_executor::LocalExecutor;
 pub(crate) use self::async_task::Deque;
-pub(crate) use self::colibri::Colibri;
+pub(crate) use self::colibri::{Colibri, priority};
 pub(crate) use self::futures::Pool;
 pub(crate) use self::tokio::{CurrentThread, LocalSet};
 
 /// An executor of one thread; clones stand for the same one.
-pub(crate) trait Executor: Clone + 'static {
+pub(crate) trait Executor: Clone + Debug + 'static {
     /// A task's output, some time.
     type Handle<T: 'static>: Future<Output = T> + 'static;
 
@@ -33,8 +34,22 @@ pub(crate) trait Executor: Clone + 'static {
     /// One without tasks.
     fn new() -> Self;
 
+    /// The same without timers, where it is quicker without.
+    fn without_timers() -> Self {
+        Self::new()
+    }
+
     /// Starts a task.
-    fn spawn<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> Self::Handle<T>;
+    fn spawn<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> Self::Handle<T> {
+        self.spawn_as(Class::Normal, future)
+    }
+
+    /// Starts a task of this class, where there are classes.
+    fn spawn_as<T: 'static>(
+        &self,
+        class: Class,
+        future: impl Future<Output = T> + 'static,
+    ) -> Self::Handle<T>;
 
     /// Gives the handle up; the task runs on.
     fn detach<T: 'static>(handle: Self::Handle<T>) {
@@ -68,6 +83,31 @@ pub(crate) trait Executor: Clone + 'static {
     fn pause_and_resume<T: 'static>(_handle: &Self::Handle<T>) {}
 }
 
+/// How urgent a task is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// Somebody waits for it.
+    Immediate,
+    /// Like others.
+    Normal,
+    /// When nothing else is to be done.
+    Idle,
+}
+
+impl Class {
+    /// All, the most urgent first.
+    pub(crate) const ALL: [Class; 3] = [Class::Immediate, Class::Normal, Class::Idle];
+
+    /// Its name in tables.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Class::Immediate => "Immediate",
+            Class::Normal => "Normal",
+            Class::Idle => "Idle",
+        }
+    }
+}
+
 /// Opens when it was counted down so often.
 #[derive(Debug, Clone)]
 pub(crate) struct Latch(Rc<LatchInner>);
@@ -89,6 +129,11 @@ impl Latch {
         self.0.left.set(count);
     }
 
+    /// Opens after `count` more.
+    pub(crate) fn add(&self, count: usize) {
+        self.0.left.update(|left| left + count);
+    }
+
     /// Counts one.
     pub(crate) fn count_down(&self) {
         let left = self.0.left.get() - 1;
@@ -98,6 +143,11 @@ impl Latch {
         {
             waiter.wake();
         }
+    }
+
+    /// Whether it is.
+    pub(crate) fn is_open(&self) -> bool {
+        self.0.left.get() == 0
     }
 
     /// Waits until it is open.

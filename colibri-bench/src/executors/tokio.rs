@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::runtime::{Builder, LocalOptions, LocalRuntime, Runtime};
 use tokio::task::JoinHandle;
 
-use super::Executor;
+use super::{Class, Executor};
 
 #[derive(Debug, Clone)]
 pub(crate) struct CurrentThread(Rc<LocalRuntime>);
@@ -28,17 +28,28 @@ impl<T> Future for Handle<T> {
     }
 }
 
+impl CurrentThread {
+    fn of(builder: &mut Builder) -> Self {
+        let runtime = builder.build_local(LocalOptions::default());
+        Self(Rc::new(runtime.expect("a runtime without IO needs nothing of the system")))
+    }
+}
+
 impl Executor for CurrentThread {
     type Handle<T: 'static> = Handle<T>;
 
     const HAS_TIMERS: bool = true;
 
     fn new() -> Self {
-        let runtime = Builder::new_current_thread().enable_time().build_local(LocalOptions::default());
-        Self(Rc::new(runtime.expect("a runtime without IO needs nothing of the system")))
+        Self::of(Builder::new_current_thread().enable_time())
     }
 
-    fn spawn<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> Handle<T> {
+    fn without_timers() -> Self {
+        // A timer driver would be looked at in turns.
+        Self::of(&mut Builder::new_current_thread())
+    }
+
+    fn spawn_as<T: 'static>(&self, _: Class, future: impl Future<Output = T> + 'static) -> Handle<T> {
         Handle(self.0.spawn_local(future))
     }
 
@@ -70,7 +81,7 @@ impl Executor for LocalSet {
         Self(Rc::new((tokio::task::LocalSet::new(), runtime)))
     }
 
-    fn spawn<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> Handle<T> {
+    fn spawn_as<T: 'static>(&self, _: Class, future: impl Future<Output = T> + 'static) -> Handle<T> {
         Handle(self.0.0.spawn_local(future))
     }
 

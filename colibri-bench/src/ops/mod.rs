@@ -8,7 +8,7 @@ use crate::executors::each_executor;
 use crate::failure::Failure;
 use crate::measure::Rounds;
 use crate::progress::Progress;
-use crate::report::{Report, Row, digits};
+use crate::report::{Bar, Plot, Report, Row, digits};
 use crate::warning::Warning;
 
 use self::operations::{Operation, measure};
@@ -49,9 +49,8 @@ pub(crate) fn run(options: &Options) -> Result<Report, Failure> {
          the executors take turns in one process. Futures of some 48 bytes, in tasks that need not be Send. Empty: the executor\n\
          has no such operation. The ratio is colibri's to {BASE}."
     ));
-    let best = |nanos: &Vec<f64>| (!nanos.is_empty()).then(|| Rounds::of(nanos.iter().copied()).min);
     let rows = Operation::ALL.iter().zip(&nanos).map(|(operation, nanos)| {
-        let figures: Vec<Option<f64>> = nanos.iter().map(best).collect();
+        let figures: Vec<Option<f64>> = nanos.iter().map(|nanos| best(nanos)).collect();
         let cell = |place: usize| figures[place].map_or(String::new(), digits);
         let base = names.iter().position(|&name| name == BASE).expect("it is one of them");
         let ratio = figures[0].zip(figures[base]).map(|(own, base)| digits(own / base));
@@ -60,6 +59,7 @@ pub(crate) fn run(options: &Options) -> Result<Report, Failure> {
     });
     let [a, b, c, d, e, f] = names;
     report.table(["operation, ns", a, b, c, d, e, f, "ratio"], rows.collect());
+    plot(&mut report, &nanos);
     for (operation, nanos) in Operation::ALL.iter().zip(&nanos) {
         for (name, nanos) in names.iter().zip(nanos).filter(|(_, nanos)| !nanos.is_empty()) {
             report.row(Row::of_figures(name, &operation.name(), "ns", nanos));
@@ -69,4 +69,23 @@ pub(crate) fn run(options: &Options) -> Result<Report, Failure> {
         report.warn(warning);
     }
     Ok(report)
+}
+
+/// The best round.
+fn best(nanos: &[f64]) -> Option<f64> {
+    (!nanos.is_empty()).then(|| Rounds::of(nanos.iter().copied()).min)
+}
+
+/// What operations take on colibri, to what they take on the peer: `nanos` by operation, executor and round.
+fn plot(report: &mut Report, nanos: &[Vec<Vec<f64>>]) {
+    let names = each_executor!(measure).map(|(name, _)| name);
+    let base = names.iter().position(|&name| name == BASE).expect("it is one of them");
+    let bars = Operation::ALL.iter().zip(nanos).filter_map(|(operation, nanos)| {
+        let (own, base) = best(&nanos[0]).zip(best(&nanos[base]))?;
+        Some(Bar::of(&operation.name(), own / base, digits))
+    });
+    report.plot(Plot::log_bars(
+        &format!("Time on colibri, to that on {BASE} (best of the rounds)"),
+        bars.collect(),
+    ));
 }

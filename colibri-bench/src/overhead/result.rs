@@ -8,7 +8,6 @@ use super::{Done, Way};
 use crate::failure::Failure;
 use crate::kernels::Kernel;
 use crate::measure::{self, Rounds, Used};
-use crate::warning::OFF_CPU_SHARE;
 
 /// A slice is disturbed if the thread was kept off the CPU for longer than this in it. The CPU's clock is read outside of
 /// the wall's two readings, so that an undisturbed slice has more time on it than on the wall's.
@@ -109,7 +108,7 @@ impl Measured {
             .filter_map(|round| round[way as usize].zip(round[Way::Plain as usize]))
             .collect();
         let ratio = |(own, plain): &(Used, Used)| seconds(*own) / seconds(*plain);
-        let calm = pairs.iter().filter(|(own, plain)| !is_disturbed(own) && !is_disturbed(plain));
+        let calm = pairs.iter().filter(|(own, plain)| !own.is_disturbed() && !plain.is_disturbed());
         let calm: Vec<f64> = calm.map(ratio).collect();
         if calm.len() < CALM_LEAST { pairs.iter().map(ratio).collect() } else { calm }
     }
@@ -126,17 +125,13 @@ impl Measured {
     /// Runs of all ways that other programs disturbed, and how many there were.
     pub(super) fn disturbed(&self) -> (usize, usize) {
         let runs = || self.rounds.iter().flatten().flatten();
-        (runs().filter(|used| is_disturbed(used)).count(), runs().count())
+        (runs().filter(|used| used.is_disturbed()).count(), runs().count())
     }
 
     /// Whether the system tells the thread's CPU time.
     pub(super) fn knows_cpu(&self) -> bool {
         self.rounds.iter().flatten().flatten().all(|used| used.off_cpu().is_some())
     }
-}
-
-fn is_disturbed(used: &Used) -> bool {
-    used.off_cpu().is_some_and(|share| share > OFF_CPU_SHARE)
 }
 
 fn seconds(used: Used) -> f64 {

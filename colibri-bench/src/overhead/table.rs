@@ -7,7 +7,7 @@ use super::{BUDGET, SLICE, TOKIO_EVERY, Way};
 use crate::cli::OverheadChoice;
 use crate::kernels;
 use crate::measure::{self, Rounds};
-use crate::report::{Report, Row, count, duration};
+use crate::report::{Bar, Plot, Report, Row, count, duration};
 use crate::warning::Warning;
 
 /// The report on `measured`.
@@ -18,6 +18,7 @@ pub(super) fn report(measured: &[Measured], choice: &OverheadChoice) -> Report {
         report.say(&format!("{}: {}.", kernel.name, kernel.about));
     }
     say_ratios(&mut report, measured, rounds);
+    plot_ratios(&mut report, measured);
     say_overshoot(&mut report, measured);
     warn(&mut report, measured);
     for measured in measured {
@@ -67,6 +68,25 @@ fn say_ratios(report: &mut Report, measured: &[Measured], rounds: usize) {
         ],
         rows,
     );
+}
+
+/// The ratios as bars, worst first.
+fn plot_ratios(report: &mut Report, measured: &[Measured]) {
+    let bars = |way| {
+        let ratio =
+            |one: &Measured| one.ratio(way).map(|ratio| Bar::of(one.kernel.name, ratio.median, of_ratio));
+        let mut bars: Vec<Bar> = measured.iter().filter_map(ratio).collect();
+        bars.sort_by(Bar::longer_first);
+        bars
+    };
+    report.plot(Plot::log_bars(
+        "Time with the attribute, to the plain function's (medians)",
+        bars(Way::Cooperative),
+    ));
+    report.plot(Plot::log_bars(
+        "Time with tokio's consume_budget, to the plain function's (medians)",
+        bars(Way::Consuming),
+    ));
 }
 
 fn ratio_row(measured: &Measured) -> [String; 11] {

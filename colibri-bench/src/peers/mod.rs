@@ -1,83 +1,114 @@
-//! The subjects: each runs the same load its own way, on one thread.
+//! The subjects of `latency`: each runs the same load its own way.
 
-mod colibri;
-mod tokio;
+mod executor;
+mod nothing;
+mod thread;
 
+use std::fmt::Debug;
+use std::pin::Pin;
 use std::sync::Arc;
 
+use futures::FutureExt;
+
+use self::executor::{Consuming, Cooperative, OnExecutor, Yielding};
+use self::nothing::Nothing;
+pub(crate) use self::thread::shares_a_core;
+use self::thread::{LOWEST_PRIORITY, OsThread};
 use crate::arrivals::{Arrivals, Sent, Waits};
+use crate::executors::{Colibri, CurrentThread, LocalExecutor, Pool};
 use crate::failure::Failure;
-use crate::index::SharedIndex;
 use crate::input::Corpus;
-use crate::measure::{Used, Watch};
+use crate::loads::{Bulk, Done};
+use crate::measure::{Disturbed, Used, Watch};
 use crate::plan::Query;
 
 /// What every subject gets.
 #[derive(Debug, Clone)]
 pub(crate) struct Load {
-    /// The texts to index.
+    /// The texts to work on.
     pub(crate) corpus: Arc<Corpus>,
     /// The queries to answer meanwhile.
     pub(crate) plan: Arc<Vec<Query>>,
 }
 
-/// One way to run bulk work and queries on one thread.
-#[derive(Debug)]
-pub(crate) struct Peer {
+/// One way to run the bulk work `B` and queries on one core.
+pub(crate) trait Peer<B: Bulk>: Debug {
     /// Its name in tables.
-    pub(crate) name: &'static str,
+    fn name(&self) -> &'static str;
+
     /// Its name in file names.
-    pub(crate) slug: &'static str,
+    fn slug(&self) -> &'static str;
+
+    /// Whether nobody else of the round is on the bulk work's core. If not, its time off the CPU tells nothing.
+    fn is_alone(&self) -> bool {
+        true
+    }
+
     /// Runs one round.
-    pub(crate) round: fn(&Load) -> Result<Round, Failure>,
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Run`] if the load does not come to its end.
+    fn round(&self, load: &Load) -> Result<Round, Failure>;
 }
 
-/// The subject that all others are compared with.
-pub(crate) const WITHOUT_YIELD: Peer =
-    Peer { name: "without yields", slug: "without-yields", round: tokio::without_yield };
-
-/// tokio's current-thread runtime, yields written by hand.
-pub(crate) const TOKIO: Peer =
-    Peer { name: "tokio, yield every 64 words", slug: "tokio-64", round: tokio::yielding_by_hand };
-
-/// colibri's scheduler and attribute.
-pub(crate) const COLIBRI: Peer = Peer { name: "colibri", slug: "colibri", round: colibri::round };
+/// The subjects, in the order in which a round runs them; the first is what the others are compared with, the last is
+/// colibri.
+pub(crate) fn all<B: Bulk>() -> Vec<Box<dyn Peer<B>>> {
+    let mut peers: Vec<Box<dyn Peer<B>>> = vec![
+        Box::new(Nothing),
+        Box::new(OnExecutor::<CurrentThread, Yielding>::new("tokio, yield_now every 64", "tokio-64")),
+        Box::new(OnExecutor::<CurrentThread, Consuming>::new("tokio, consume_budget", "tokio-budget")),
+        Box::new(OnExecutor::<LocalExecutor, Yielding>::new(
+            "async-executor, yield every 64",
+            "async-executor",
+        )),
+        Box::new(OnExecutor::<Pool, Yielding>::new("futures LocalPool, yield every 64", "local-pool")),
+        Box::new(OsThread::new("OS thread", "thread", 0)),
+        Box::new(OsThread::new("OS thread, lowest priority", "thread-low", LOWEST_PRIORITY)),
+        Box::new(OnExecutor::<Colibri, Cooperative>::new("colibri", "colibri")),
+    ];
+    let shares = shares_a_core();
+    peers.retain(|peer| shares || peer.slug() != "thread-low");
+    peers
+}
 
 /// What a subject did in one round.
 #[derive(Debug)]
 pub(crate) struct Round {
     /// The bulk job, while queries were answered.
-    pub(crate) bulk: Bulk,
+    pub(crate) bulk: BulkDone,
     /// How long the queries waited.
     pub(crate) waits: Waits,
     /// What the sender did.
     pub(crate) sent: Sent,
-    /// Fingerprint of the index that was built.
-    pub(crate) fingerprint: u64,
+    /// Slices of the bulk work that other programs disturbed.
+    pub(crate) disturbed: Disturbed,
+    /// Fingerprint of the index in the end.
+    pub(crate) index: u64,
 }
 
 /// What became of the bulk job.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Bulk {
-    /// Words indexed.
-    pub(crate) words: u64,
+pub(crate) struct BulkDone {
+    /// What it came to.
+    pub(crate) done: Done,
     /// Time from its first step to its last.
     pub(crate) used: Used,
 }
 
-impl Round {
-    fn of(bulk: Bulk, waits: Waits, arrivals: Arrivals, index: &SharedIndex) -> Self {
-        Self { bulk, waits, sent: arrivals.join(), fingerprint: index.borrow().fingerprint() }
-    }
-}
-
 /// The bulk job as every subject runs it: the queries begin with it and end with it.
-async fn bulk(job: impl Future<Output = u64>, arrivals: &Arrivals) -> Bulk {
+async fn bulk(job: impl Future<Output = Done>, arrivals: &Arrivals) -> BulkDone {
     let watch = Watch::start();
     let queries = Started::of(arrivals);
-    let words = job.await;
+    let done = job.await;
     drop(queries);
-    Bulk { words, used: watch.stop() }
+    BulkDone { done, used: watch.stop() }
+}
+
+/// Answers a query where there is no executor to hand it to.
+fn at_once(query: Pin<Box<dyn Future<Output = ()>>>) {
+    query.now_or_never().expect("a query never waits");
 }
 
 /// Queries come as long as this lives: a job that panics ends them, too, and with them the round.

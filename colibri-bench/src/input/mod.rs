@@ -1,5 +1,7 @@
 //! The input: the text files of a folder, read once into memory before anything is measured.
 
+mod json;
+
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -17,7 +19,7 @@ const CHARACTER_MAX_BYTES: u64 = 4;
 /// How a file in UTF-16 begins: it has NUL bytes, and is a text all the same.
 const UTF_16: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
-/// A folder with little text is indexed over and over, but not more often: this repository's 2 MB then still make a job of
+/// A folder with little text is gone through over and over, but not more often: this repository's 2 MB then still make a job of
 /// a second, and a folder of a few lines no endless one.
 const PASSES_MAX: u64 = 64;
 
@@ -30,7 +32,7 @@ pub(crate) enum NotUtf8 {
     Replace,
 }
 
-/// The texts to index, in an order that depends on their paths only.
+/// The texts to work on, in an order that depends on their paths only.
 #[derive(Debug)]
 pub(crate) struct Corpus {
     folder: PathBuf,
@@ -39,9 +41,13 @@ pub(crate) struct Corpus {
     bytes: u64,
     /// How often the documents are gone through.
     passes: usize,
+    /// And how often at most.
+    passes_max: u64,
     lossy: u64,
     binary: u64,
     unreadable: u64,
+    /// There were hardly any JSON documents, so that texts were made some.
+    is_made_json: bool,
 }
 
 impl Corpus {
@@ -57,16 +63,10 @@ impl Corpus {
     /// UTF-8 and `not_utf8` refuses that.
     pub(crate) fn read(folder: &Path, limit_bytes: u64, not_utf8: NotUtf8) -> Result<Self, Failure> {
         let mut corpus = Self::empty(folder);
-        for path in corpus.files(folder)? {
-            let room = limit_bytes.saturating_sub(corpus.bytes);
-            if room < CHARACTER_MAX_BYTES {
-                break;
-            }
-            corpus.add(&path, room, not_utf8)?;
-        }
+        corpus.add_files(|_| true, limit_bytes, not_utf8)?;
         if corpus.bytes == 0 {
             return Err(Failure::Input(format!(
-                "there is no text to index in {}{}: name another folder with --input DIR",
+                "there is no text in {}{}: name another folder with --input DIR",
                 folder.display(),
                 corpus.left_out()
             )));
@@ -75,15 +75,33 @@ impl Corpus {
         Ok(corpus)
     }
 
+    fn add_files(
+        &mut self,
+        wanted: impl Fn(&Path) -> bool,
+        limit_bytes: u64,
+        not_utf8: NotUtf8,
+    ) -> Result<(), Failure> {
+        for path in self.files()?.into_iter().filter(|path| wanted(path)) {
+            let room = limit_bytes.saturating_sub(self.bytes);
+            if room < CHARACTER_MAX_BYTES {
+                break;
+            }
+            self.add(&path, room, not_utf8)?;
+        }
+        Ok(())
+    }
+
     fn empty(folder: &Path) -> Self {
         Self {
             folder: folder.to_owned(),
             documents: Vec::new(),
             bytes: 0,
             passes: 1,
+            passes_max: PASSES_MAX,
             lossy: 0,
             binary: 0,
             unreadable: 0,
+            is_made_json: false,
         }
     }
 
@@ -102,21 +120,15 @@ impl Corpus {
     }
 
     fn repeat_up_to(&mut self, limit_bytes: u64) {
-        self.passes = (limit_bytes / self.bytes.max(1)).clamp(1, PASSES_MAX) as usize;
+        self.passes = (limit_bytes / self.bytes.max(1)).clamp(1, self.passes_max) as usize;
     }
 
     /// A corpus of given texts, for tests.
     #[cfg(test)]
     pub(crate) fn of(texts: &[&str]) -> Self {
-        Self {
-            folder: PathBuf::from("memory"),
-            documents: texts.iter().map(|&text| text.to_owned()).collect(),
-            bytes: texts.iter().map(|text| text.len() as u64).sum(),
-            passes: 1,
-            lossy: 0,
-            binary: 0,
-            unreadable: 0,
-        }
+        let mut corpus = Self::empty(Path::new("memory"));
+        texts.iter().for_each(|&text| corpus.push(text.to_owned()));
+        corpus
     }
 
     /// Where the texts come from.
@@ -124,7 +136,7 @@ impl Corpus {
         &self.folder
     }
 
-    /// All that is indexed; a document's number is its place in this order.
+    /// All that is worked on; a document's number is its place in this order.
     pub(crate) fn documents(&self) -> impl Iterator<Item = &str> {
         std::iter::repeat_n(&self.documents, self.passes).flatten().map(String::as_str)
     }
@@ -134,7 +146,7 @@ impl Corpus {
         &self.documents
     }
 
-    /// Length of all that is indexed.
+    /// Length of all that is worked on.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes * self.passes as u64
     }
@@ -142,9 +154,15 @@ impl Corpus {
     /// What the reader of the figures has to know about the input, a sentence each.
     pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
+        if self.is_made_json {
+            notes.push(
+                "There are hardly any JSON files in the folder: each text was made one, with its lines."
+                    .to_owned(),
+            );
+        }
         if self.passes > 1 {
             notes.push(format!(
-                "There is less text than --input-limit allows: it is indexed {} times over, as new files each time.",
+                "There is less text than --input-limit allows: it is gone through {} times, as new files each time.",
                 self.passes
             ));
         }
@@ -164,7 +182,8 @@ impl Corpus {
     }
 
     /// All regular files below `folder`, sorted; hidden folders and build output are passed over, links not followed.
-    fn files(&mut self, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    fn files(&mut self) -> Result<Vec<PathBuf>, Failure> {
+        let folder = &self.folder;
         let refuse = |what: &str| {
             Failure::Input(format!(
                 "{} {what}: name a folder with text files with --input DIR",
@@ -178,7 +197,7 @@ impl Corpus {
         fs::read_dir(folder).map_err(|error| refuse(&format!("cannot be read ({error})")))?;
 
         let mut files = Vec::new();
-        let mut folders = vec![folder.to_owned()];
+        let mut folders = vec![folder.clone()];
         while let Some(folder) = folders.pop() {
             let Ok(entries) = fs::read_dir(&folder) else {
                 self.unreadable += 1;
@@ -269,7 +288,7 @@ fn floor_char_boundary(text: &str, limit_bytes: u64) -> usize {
     (0..=limit).rev().find(|&place| text.is_char_boundary(place)).unwrap_or(0)
 }
 
-/// The folder to index when none is named: the sources of the crates that cargo has on this machine, else this
+/// The folder to read when none is named: the sources of the crates that cargo has on this machine, else this
 /// repository's own.
 pub(crate) fn default_folder() -> PathBuf {
     let cargo_home = std::env::var_os("CARGO_HOME")
@@ -349,7 +368,7 @@ mod tests {
         fs::write(folder.path().join("a"), "four").unwrap();
         let corpus = Corpus::read(folder.path(), 11, NotUtf8::Refuse).unwrap();
         assert_eq!((corpus.documents().collect::<Vec<_>>(), corpus.bytes()), (vec!["four", "four"], 8));
-        assert!(corpus.notes()[0].contains("2 times over"));
+        assert!(corpus.notes()[0].contains("gone through 2 times"));
         let most = Corpus::read(folder.path(), 1 << 30, NotUtf8::Refuse).unwrap();
         assert_eq!(most.documents().count(), 64);
     }

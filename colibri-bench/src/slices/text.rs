@@ -1,0 +1,234 @@
+//! What `slices` found, in words, a table and plots.
+
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+
+use super::host::Round;
+use super::knee::Law;
+use crate::cli::Options;
+use crate::job::Job;
+use crate::loads::Index;
+use crate::measure::{self, Disturbed, Rounds};
+use crate::report::{Axis, Plot, Point, Report, Row, Series, count, digits, duration, percent, rounds};
+use crate::warning::Warning;
+
+/// A length of slices, and what its rounds gave.
+#[derive(Debug)]
+pub(super) struct Setting {
+    pub(super) length: Duration,
+    /// Of the queries, from the planned arrivals on.
+    pub(super) waits: Histogram<u64>,
+    /// The 99th percentile of each round's waits, ns.
+    pub(super) p99_nanos: Vec<f64>,
+    /// MB in a second, per round.
+    pub(super) throughput: Vec<f64>,
+    /// The same by the thread's own time, in which interruptions are not.
+    pub(super) own_throughput: Vec<f64>,
+    /// How long each slice was, ns.
+    pub(super) held: Histogram<u64>,
+    /// Slices that other programs disturbed.
+    pub(super) disturbed: Disturbed,
+}
+
+impl Setting {
+    /// Adds a round with a bulk work of so many bytes.
+    pub(super) fn add(&mut self, round: &Round, bytes: u64) {
+        let waits = measure::histogram_of(&round.waits.planned);
+        self.p99_nanos.push(waits.value_at_quantile(0.99) as f64);
+        self.waits.add(&waits).expect("it resizes itself");
+        self.throughput.push(bytes as f64 / 1e6 / round.used.wall.as_secs_f64());
+        self.own_throughput.push(bytes as f64 / 1e6 / round.used.cpu_or_wall().as_secs_f64());
+        for slice in &round.slices {
+            self.held.record(slice.wall.as_nanos() as u64).expect("it resizes itself");
+            self.disturbed.add(slice);
+        }
+    }
+
+    fn name(&self) -> String {
+        duration(self.length.as_nanos() as u64).replace(".00", "").replace(".0 ", " ")
+    }
+
+    fn millis(&self) -> f64 {
+        self.length.as_secs_f64() * 1e3
+    }
+
+    fn median_p99_nanos(&self) -> f64 {
+        Rounds::of(self.p99_nanos.iter().copied()).median
+    }
+
+    /// Throughput by the thread's own time as a share of `base`'s: the middle one of the rounds' ratios, each to the round
+    /// beside it.
+    fn ratio(&self, base: &Setting) -> f64 {
+        Rounds::of(self.own_throughput.iter().zip(&base.own_throughput).map(|(own, base)| own / base)).median
+    }
+}
+
+/// `settings` as a report.
+pub(super) fn report(options: &Options, job: &Job<Index>, settings: &[Setting]) -> Report {
+    let made = settings[0].throughput.len();
+    let command = format!("cargo xtask bench slices --rounds {made} {}", job.options(options));
+    let mut report = Report::new("slices", command);
+    report.say(&format!(
+        "Bulk work: {}\n\
+         A host gives colibri a slice, then takes its turn: it answers the queries that have come ({} in a second, Poisson\n\
+         arrivals from another thread, waits from the planned arrival on) and paints a picture of 640 × 360 points.\n\
+         {}, interleaved.{}",
+        job.say(),
+        count(options.rate.into()),
+        rounds(made),
+        job.notes()
+    ));
+    let longest = &settings[settings.len() - 1];
+    let points: Vec<(f64, f64)> =
+        settings.iter().map(|setting| (setting.millis(), setting.ratio(longest))).collect();
+    let law = Law::of(&points);
+    let knee = law.knee(&points.iter().map(|point| point.0).collect::<Vec<_>>());
+    say_table(&mut report, settings, law);
+    say_knee(&mut report, settings, law, knee);
+    plot(&mut report, settings, law, knee);
+    warn(&mut report, settings);
+    for setting in settings {
+        add_rows(&mut report, setting);
+        report.histogram(setting.name().replace(' ', "-").replace('µ', "u"), setting.waits.clone());
+    }
+    report
+}
+
+fn say_table(report: &mut Report, settings: &[Setting], law: Law) {
+    let longest = &settings[settings.len() - 1];
+    let row = |setting: &Setting| {
+        let at = |quantile| duration(setting.waits.value_at_quantile(quantile));
+        let rates = Rounds::of(setting.throughput.iter().copied());
+        [
+            setting.name(),
+            count(setting.waits.len()),
+            at(0.5),
+            at(0.99),
+            at(0.999),
+            duration(setting.waits.max()),
+            format!("{} MB/s", digits(rates.max)),
+            format!("{} MB/s", digits(rates.median)),
+            percent(setting.ratio(longest)),
+            percent(law.share(setting.millis()) / law.share(longest.millis())),
+            duration(setting.held.value_at_quantile(0.99)),
+            duration(setting.held.max()),
+            setting.disturbed.share().map_or("unknown".to_owned(), percent),
+        ]
+    };
+    report.say(&format!(
+        "Waits of the queries, and the bulk work's throughput; ratios by the thread's own time, to the round with slices of {}\n\
+         beside it, and what the fitted law says. Held: how long the slices were. Disturbed: slices of which other programs had over 1 %.",
+        longest.name()
+    ));
+    report.table(
+        [
+            "slice",
+            "queries",
+            "p50",
+            "p99",
+            "p99.9",
+            "max",
+            "bulk: best",
+            "median",
+            "median ratio",
+            "law",
+            "held: p99",
+            "max",
+            "disturbed slices",
+        ],
+        settings.iter().map(row).collect(),
+    );
+}
+
+fn say_knee(report: &mut Report, settings: &[Setting], law: Law, knee: usize) {
+    let at = &settings[knee];
+    report.say(&format!(
+        "The knee is at slices of {}: from there on, slices twice as long give less than 1 % more throughput, and let the\n\
+         queries wait twice as long (p99 there: {}). A turn of this host costs the bulk work {}, by the law\n\
+         throughput = limit × slice / (slice + turn), fitted to all lengths; a host with another turn has another knee.",
+        at.name(),
+        duration(at.median_p99_nanos() as u64),
+        duration((law.turn * 1e6) as u64),
+    ));
+}
+
+fn plot(report: &mut Report, settings: &[Setting], law: Law, knee: usize) {
+    let longest = &settings[settings.len() - 1];
+    let throughput = || Axis::linear("bulk throughput, of that at 50 ms", percent);
+    let name = |number: usize, setting: &Setting| {
+        if number == knee { format!("{}: the knee", setting.name()) } else { setting.name() }
+    };
+    let (mut against_wait, mut measured, mut fitted) = (Vec::new(), Vec::new(), Vec::new());
+    let mut waits = [Vec::new(), Vec::new()];
+    for (number, setting) in settings.iter().enumerate() {
+        let (slice, wait, ratio) =
+            (setting.length.as_nanos() as f64, setting.median_p99_nanos(), setting.ratio(longest));
+        let says = format!("{}: p99 {}, {}", setting.name(), duration(wait as u64), percent(ratio));
+        against_wait.push(Point::of(wait, ratio, says.clone()).labelled(name(number, setting)));
+        measured.push(Point::of(slice, ratio, says).labelled(name(number, setting)));
+        let share = law.share(setting.millis()) / law.share(longest.millis());
+        fitted.push(Point::of(slice, share, format!("{}, the law: {}", setting.name(), percent(share))));
+        for (points, quantile) in waits.iter_mut().zip([0.5, 0.99]) {
+            let nanos = setting.waits.value_at_quantile(quantile);
+            let says = format!(
+                "{}: {} of the waits are at most {}",
+                setting.name(),
+                percent(quantile),
+                duration(nanos)
+            );
+            points.push(Point::of(slice, nanos as f64, says));
+        }
+    }
+    report.plot(Plot::lines(
+        "Responsiveness against throughput",
+        Axis::durations("wait of the host's queries, p99 (median of the rounds)"),
+        throughput(),
+        vec![Series::of("colibri, by slice", against_wait)],
+    ));
+    report.plot(Plot::lines(
+        "Throughput by slice, and the law that is fitted to it",
+        Axis::durations("slice"),
+        throughput(),
+        vec![Series::of("colibri, measured", measured), Series::of("the law", fitted)],
+    ));
+    let [p50, p99] = waits;
+    report.plot(Plot::lines(
+        "Waits of the host's queries by slice",
+        Axis::durations("slice"),
+        Axis::durations("wait"),
+        vec![Series::of("p50", p50), Series::of("p99", p99)],
+    ));
+    let names: Vec<String> = settings.iter().map(Setting::name).collect();
+    let curves = names.iter().map(String::as_str).zip(settings.iter().map(|setting| &setting.waits));
+    report.plot(Plot::percentiles("Percentiles of these waits", curves));
+}
+
+fn warn(report: &mut Report, settings: &[Setting]) {
+    let mut disturbed = Disturbed::default();
+    settings.iter().for_each(|setting| disturbed.merge(setting.disturbed));
+    let spreads: Vec<(String, f64)> = settings
+        .iter()
+        .map(|setting| (setting.name(), Rounds::of(setting.throughput.iter().copied()).spread()))
+        .collect();
+    let spreads: Vec<(&str, f64)> = spreads.iter().map(|(name, spread)| (name.as_str(), *spread)).collect();
+    let all = [
+        Warning::debug_build(),
+        disturbed.share().and_then(|share| Warning::slices_disturbed("slices", share)),
+        Warning::spread(&spreads),
+    ];
+    all.into_iter().flatten().for_each(|warning| report.warn(warning));
+}
+
+fn add_rows(report: &mut Report, setting: &Setting) {
+    let name = format!("slices of {}", setting.name());
+    report.row(Row::of_histogram(&name, "query wait", &setting.waits));
+    report.row(Row::of_figures(&name, "query wait, p99 of each round", "ns", &setting.p99_nanos));
+    report.row(Row::of_figures(&name, "bulk throughput of each round", "MB/s", &setting.throughput));
+    let own = "bulk throughput of each round in own time";
+    report.row(Row::of_figures(&name, own, "MB/s", &setting.own_throughput));
+    report.row(Row::of_histogram(&name, "length of a slice", &setting.held));
+    if let Some(share) = setting.disturbed.share() {
+        report.row(Row::of_figure(&name, "share of disturbed slices", "1", share));
+    }
+}
