@@ -49,12 +49,24 @@ const NO_STD_TESTS: [&str; 8] = [
     "no_std",
 ];
 
+/// Code that only optional features bring is checked and documented like all other.
+const FEATURES: &str = "colibri-core/histogram,colibri-core/tracing";
+
+/// The observers that optional features bring.
+const OBSERVERS: [&str; 7] =
+    ["test", "--package", "colibri-core", "--features", "histogram,tracing", "--test", "observers"];
+
 /// The cheapest first; the tests come last, so that theirs is the end of the output.
-pub(crate) const STEPS: [Step; 11] = [
+pub(crate) const STEPS: [Step; 12] = [
     Step::new("format", &["fmt", "--all", "--check"]).needing("rustfmt"),
-    Step::new("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]).needing("clippy"),
+    Step::new(
+        "lints",
+        &["clippy", "--workspace", "--all-targets", "--features", FEATURES, "--", "-D", "warnings"],
+    )
+    .needing("clippy"),
     Step::new("no_std lints", &NO_STD_LINTS).needing("clippy"),
-    Step::new("docs", &["doc", "--workspace", "--no-deps"]).with(&[("RUSTDOCFLAGS", "-D warnings")]),
+    Step::new("docs", &["doc", "--workspace", "--no-deps", "--features", FEATURES])
+        .with(&[("RUSTDOCFLAGS", "-D warnings")]),
     Step::new("fairness", &["run", "--package", "colibri-fuzz", "--", "--no-keep"]).with(&OPTIMISED),
     Step::new(
         "macro",
@@ -63,6 +75,7 @@ pub(crate) const STEPS: [Step; 11] = [
     .with(&OPTIMISED),
     Step::new("loom", &["xtask", "loom"]),
     Step::new("no_std", &NO_STD_TESTS).with(&OPTIMISED),
+    Step::new("observers", &OBSERVERS).with(&OPTIMISED),
     Step::new("always yield", &IN_A_MODE).with(&[OPT_LEVEL, (MODE, "always-yield")]),
     Step::new("shuffled", &IN_A_MODE).with(&[OPT_LEVEL, (MODE, "shuffle=1")]),
     Step::new("tests", &["test", "--workspace"]).with(&OPTIMISED),
