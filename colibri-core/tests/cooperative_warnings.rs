@@ -276,7 +276,7 @@ fn clean_code_stays_clean() {
 }
 
 #[cooperative]
-#[expect(unused_variables, unused_mut, unused_assignments, unused_labels, unreachable_code)]
+#[expect(dead_code, unused_variables, unused_mut, unused_assignments, unused_labels, unreachable_code)]
 fn what_should_fire_fires(argument: u32, mut mutable: u32) -> u32 {
     let local = 1;
     let mut unchanged = 2;
@@ -322,4 +322,39 @@ fires! {
     needless_mut_of_an_outlined_view: unused_mut, (v: &[u32]) { let mut w = v; for i in 0..w.len() { let _ = w[i]; } }
     infinite_while_in_a_nest: while_true, (n: u32) { let mut s = 0; while true { s += 1; if s > n { break; } } }
     must_use: unused_must_use, (n: u32) { for _ in 0..n { early(n); } }
+}
+
+mod never_used {
+    use colibri_core::cooperative;
+
+    #[cooperative]
+    #[expect(dead_code)]
+    fn function(n: u32) -> u32 {
+        let mut sum = 0;
+        for i in 0..n {
+            sum += i;
+        }
+        sum
+    }
+
+    #[cooperative]
+    #[expect(dead_code)]
+    fn without_a_result() {}
+
+    #[cooperative(boxed)]
+    #[expect(dead_code)]
+    fn boxed() -> (u32, u32) {
+        (1, 2)
+    }
+
+    #[allow(dead_code, reason = "the compiler speaks of the method alone")]
+    struct Never;
+
+    impl Never {
+        #[cooperative]
+        #[expect(dead_code)]
+        fn method(&self, n: u32) {
+            for _ in 0..n {}
+        }
+    }
 }

@@ -10,11 +10,11 @@ use syn::punctuated::Punctuated;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
     FnArg, GenericParam, Lifetime, LifetimeParam, ParenthesizedGenericArguments, ReceiverKind, ReturnType,
-    Signature, Token, Type, TypeFnPtr, TypeImplTrait, TypeParamBound, TypeReference,
+    Signature, Token, TypeFnPtr, TypeImplTrait, TypeParamBound, TypeReference,
 };
 
 use crate::name::Runtime;
-use crate::signature::Output;
+use crate::signature::{self, Output};
 
 /// Makes the signature return a boxed future.
 pub(crate) fn returning_boxed(signature: &mut Signature, has_body: bool, output: &Output, runtime: &Runtime) {
@@ -27,12 +27,8 @@ pub(crate) fn returning_boxed(signature: &mut Signature, has_body: bool, output:
         let ty = &output.ty;
         quote_spanned!(Span::mixed_site()=> impl #path::core::future::Future<Output = #ty>)
     };
-    signature.output = ReturnType::Type(
-        Token![->](Span::mixed_site()),
-        Box::new(Type::Verbatim(
-            quote_spanned!(Span::mixed_site()=> #path::core::pin::Pin<#path::alloc::boxed::Box<#boxed>>),
-        )),
-    );
+    let pinned = quote_spanned!(Span::mixed_site()=> #path::core::pin::Pin<#path::alloc::boxed::Box<#boxed>>);
+    signature::set_output(signature, pinned);
 }
 
 // Input:  `fn f<'a, T>(&self, text: &'a str, item: T, other: impl Tr) -> &str`

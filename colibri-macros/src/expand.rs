@@ -56,9 +56,14 @@ fn expand(options: &Options, item: TokenStream, report: &mut Report) -> Option<T
     let runtime = Runtime::new(options.runtime.as_ref());
     let output = Output::of(&function.signature);
     let body = function.body.take().map(|body| {
+        let brace = body.brace_token;
         let (rewritten, plan) = rewrite(body, &function, options, &output, report);
         let moves = signature::move_arguments(&mut function.signature, &plan);
-        future(&rewritten, &moves, &function, options, &output, &runtime)
+        let content = future(&rewritten, &moves, &function, options, &output, &runtime);
+        // The user's own, see `signature::set_output`.
+        let mut body = TokenStream::new();
+        brace.surround(&mut body, |tokens| tokens.extend(content));
+        body
     });
     if options.boxed && !output.is_never {
         boxed::returning_boxed(&mut function.signature, body.is_some(), &output, &runtime);
@@ -123,7 +128,7 @@ fn label(function: &Function, options: &Options) -> String {
     }
 }
 
-// Output: `{ use .. as __colibri_runtime; async move { .. } }`, the body of the function that returns a future; see
+// Output: `use .. as __colibri_runtime; async move { .. }`, in the body of the function that returns a future; see
 // the crate's documentation.
 fn future(
     rewritten: &Rewritten,
@@ -144,11 +149,11 @@ fn future(
     let (import, runtime) = (runtime.import(), name::runtime(Span::mixed_site()));
     if output.is_never {
         // It stays an `async fn`, see `returning_future`.
-        quote_spanned!(Span::mixed_site()=> { #import #future.await })
+        quote_spanned!(Span::mixed_site()=> #import #future.await)
     } else if options.boxed {
-        quote_spanned!(Span::mixed_site()=> { #import #runtime::alloc::boxed::Box::pin(#future) })
+        quote_spanned!(Span::mixed_site()=> #import #runtime::alloc::boxed::Box::pin(#future))
     } else {
-        quote_spanned!(Span::mixed_site()=> { #import #future })
+        quote_spanned!(Span::mixed_site()=> #import #future)
     }
 }
 

@@ -111,10 +111,28 @@ pub(crate) fn returning_future(signature: &mut Signature, output: &Output, runti
         return;
     }
     signature.asyncness = None;
-    signature.output = ReturnType::Type(
-        syn::Token![->](Span::mixed_site()),
-        Box::new(Type::Verbatim(quote_spanned!(Span::mixed_site()=> impl #runtime::Future<Output = #ty>))),
-    );
+    set_output(signature, quote_spanned!(Span::mixed_site()=> impl #runtime::Future<Output = #ty>));
+}
+
+/// Sets what the function returns. The last token stands where the user's signature ends: a function that ends in code of
+/// a macro's is none of which the compiler says that nobody uses it.
+pub(crate) fn set_output(signature: &mut Signature, ty: TokenStream) {
+    let end = match &signature.output {
+        ReturnType::Default => signature.paren_token.span.close(),
+        ReturnType::Type(_, ty) => {
+            let last = ty.to_token_stream().into_iter().last();
+            last.map_or_else(Span::call_site, |token| match token {
+                TokenTree::Group(group) => group.span_close(),
+                token => token.span(),
+            })
+        }
+    };
+    let mut tokens: Vec<TokenTree> = ty.into_iter().collect();
+    if let Some(last) = tokens.last_mut() {
+        last.set_span(end);
+    }
+    let ty = Type::Verbatim(tokens.into_iter().collect());
+    signature.output = ReturnType::Type(syn::Token![->](Span::mixed_site()), Box::new(ty));
 }
 
 // Input:  `(mut self, a: A, mut b: B, (c, _): (C, D), _: E)`
