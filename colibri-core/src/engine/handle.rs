@@ -49,6 +49,7 @@ impl Engine {
         match slot.state.get() {
             State::Running if fault::seeded(Fault::ForgetsCancelOfTheRunning) => return,
             State::Running => return slot.set(CANCELLED),
+            State::Ready if fault::seeded(Fault::LeavesCancelledInTheirList) => {}
             State::Ready => self.unlink(index, slot),
             State::Idle => {}
             State::Vacant | State::Done => return,

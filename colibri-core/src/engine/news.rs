@@ -45,7 +45,7 @@ impl Engine {
         // Two looks a demand: headers whose wakers leaked cost their memory and no time.
         for _ in 0..2 {
             if let Some(number) = limbo.pop_front() {
-                if self.entry(number).is_unshared() {
+                if self.entry(number).is_unshared() || fault::seeded(Fault::ReusesHeadersInUse) {
                     return number;
                 }
                 limbo.push_back(number);

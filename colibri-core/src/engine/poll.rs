@@ -6,6 +6,7 @@ use core::task::Context;
 
 use super::Engine;
 use crate::event::{Kind, YieldReason};
+use crate::fault::{self, Fault};
 use crate::local;
 use crate::meter::UNLIMITED;
 use crate::priority::Priority;
@@ -121,7 +122,7 @@ impl Engine {
         let (yielded, reason) =
             local::with(|local| (local.yielded.replace(false), local.reason.replace(None)));
         // Straight after the poll: a clone that was handed to another thread counts, since its wake precedes its drop.
-        if header == NIL && !entry.is_unshared() {
+        if header == NIL && !entry.is_unshared() && !fault::seeded(Fault::LendsWhatWasKept) {
             slot.header.set(self.spare.replace(NIL));
             polls.lent = None;
         }

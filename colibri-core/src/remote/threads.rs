@@ -103,6 +103,12 @@ impl Inbox {
     /// Takes no more messages. Returns those that were not carried out.
     pub(super) fn close(&self) -> Vec<Message> {
         let mut inbox = lock(&self.messages);
+        if fault::seeded(Fault::ClosesTooLate) {
+            let unread = core::mem::take(&mut *inbox);
+            drop(inbox);
+            self.closed.store(true, Ordering::Relaxed);
+            return unread;
+        }
         self.closed.store(true, Ordering::Relaxed);
         self.has_mail.store(false, Ordering::Relaxed);
         core::mem::take(&mut *inbox)
@@ -118,6 +124,14 @@ pub(crate) struct Host {
 impl Host {
     pub(super) fn new() -> Self {
         Host { state: AtomicU8::new(AWAKE), thread: Mutex::new(None) }
+    }
+
+    /// Says that it is about to park, unless something came since it looked last.
+    fn parks(&self) -> bool {
+        if fault::seeded(Fault::ParksUnannounced) {
+            return self.state.load(Ordering::Acquire) == AWAKE;
+        }
+        self.state.compare_exchange(AWAKE, PARKED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
     /// Unparks it, if it is parked.
@@ -203,7 +217,7 @@ impl Remote {
     /// the last call.
     pub(crate) fn park(&self, timeout: Option<Duration>) {
         *lock(&self.host.thread) = Some(current_thread());
-        if self.host.state.compare_exchange(AWAKE, PARKED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+        if self.host.parks() {
             // A token left by somebody else ends the park early; the caller looks again and comes back.
             match timeout {
                 Some(timeout) => park_timeout(timeout),
