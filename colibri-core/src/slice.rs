@@ -107,17 +107,17 @@ impl Engine {
     #[inline(always)]
     fn run_until_slice_ends<'e>(&'e self, report: &mut SliceReport, mut polls: Polls<'e, '_>) {
         while self.now() < self.slice_end.get() && !self.remote.is_yield_requested() {
-            let Some((index, slot, level)) = self.pick() else {
+            let Some(turn) = self.pick() else {
                 if self.look_for_more() {
                     continue;
                 }
                 break;
             };
-            if self.poll(index, slot, level, &mut polls) {
+            if self.poll(&turn, &mut polls) {
                 report.finished += 1;
             }
-            if self.looked.replace(false) {
-                self.after_look(index, report);
+            if self.looked.get() {
+                self.after_look(turn.index, report);
             }
             self.take_news();
             self.tell();
@@ -127,6 +127,7 @@ impl Engine {
     /// What a look at the clock between two polls may have brought.
     #[inline(never)]
     fn after_look(&self, index: u32, report: &mut SliceReport) {
+        self.looked.set(false);
         self.fire_timers();
         self.promote_overdue();
         if self.now() > self.slice_end.get() {

@@ -30,9 +30,6 @@ use crate::task::TaskError;
 /// No index: the end of a list, no header, no joiner.
 pub(crate) const NIL: u32 = u32::MAX;
 
-/// In no ready list.
-pub(crate) const NOWHERE: u8 = u8::MAX;
-
 /// What a task's slot holds: its future, and later the value that the future left.
 pub(crate) type Object = Pin<Box<dyn Body>>;
 
@@ -139,7 +136,7 @@ pub(crate) struct Slot {
     pub(crate) since: Cell<u32>,
     pub(crate) state: Cell<State>,
     pub(crate) class: Cell<Priority>,
-    /// The ready list it is in.
+    /// The ready list it is in, while it is ready.
     pub(crate) place: Cell<u8>,
     flags: Cell<u8>,
 }
@@ -157,7 +154,7 @@ impl Slot {
             since: Cell::new(0),
             state: Cell::new(State::Vacant),
             class: Cell::new(Priority::Normal),
-            place: Cell::new(NOWHERE),
+            place: Cell::new(0),
             flags: Cell::new(0),
         }
     }

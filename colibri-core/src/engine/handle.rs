@@ -107,8 +107,15 @@ impl Engine {
     }
 
     /// The handle is gone.
+    #[inline(always)]
     pub(crate) fn detach(&self, id: TaskId) {
-        let Some((index, slot)) = self.find(id) else { return };
+        // Most handles have been awaited, and stand for nothing any more.
+        if let Some((index, slot)) = self.find(id) {
+            self.let_go(index, slot);
+        }
+    }
+
+    fn let_go(&self, index: u32, slot: &Slot) {
         if slot.joiner.get() != NIL {
             // Nobody awaits it any more.
             let joiner = self.take_joiner(index, slot);
@@ -153,18 +160,13 @@ impl Engine {
 
     /// Who awaited the handle does so no more.
     fn take_joiner(&self, index: u32, slot: &Slot) -> Option<Waker> {
-        if slot.joiner.get() != NIL {
-            self.forget_waiter(index);
-        }
+        self.forget_waiter(index);
         self.take_joiner_of_ended(index, slot)
     }
 
-    /// The same at the task's end, after which its class is nobody's concern.
+    /// The same at the task's end, after which its class is nobody's concern. There is one.
     pub(super) fn take_joiner_of_ended(&self, index: u32, slot: &Slot) -> Option<Waker> {
         let number = slot.joiner.replace(NIL);
-        if number == NIL {
-            return None;
-        }
         self.remove_waiter(index);
         let mut joiners = self.joiners.borrow_mut();
         joiners.free.push(number);

@@ -44,26 +44,19 @@ impl Engine {
             self.counters.refused();
             return Err((SpawnError::ShutDown, body));
         }
-        let index = match self.free.get() {
+        let (index, slot) = match self.free.get() {
             NIL => match self.slots.grow(Slot::vacant) {
-                Some(index) => index,
+                Some(index) => (index, self.slots.at(index)),
                 None => return Err((SpawnError::Full, body)),
             },
             index => {
-                self.free.set(self.slots.at(index).next.get());
-                index
+                let slot = self.slots.at(index);
+                self.free.set(slot.next.get());
+                (index, slot)
             }
         };
-        let extras = if self.figures.task_stats && flags & HIDDEN == 0 {
-            let mut extras = extras.unwrap_or_default();
-            extras.account = Some(TaskStats::default());
-            Some(extras)
-        } else {
-            extras
-        };
-        let delayed = extras.as_ref().is_some_and(|extras| extras.delayed);
-        let slot = self.slots.at(index);
-        slot.body.set(Some(body));
+        // A vacant slot's is empty: forgotten, it need not be asked whether there is something to drop.
+        core::mem::forget(slot.body.replace(Some(body)));
         slot.class.set(class);
         slot.used.set(0);
         slot.set_flags(flags);
@@ -72,6 +65,23 @@ impl Engine {
             self.set_live(self.live.get() + 1);
             self.counters.spawned();
         }
+        if extras.is_some() || self.figures.task_stats {
+            self.start_with_extras(index, slot, extras);
+        } else {
+            self.note(Kind::Spawned, index, slot);
+            self.enqueue_plain(index, slot);
+        }
+        Ok(id_of(index, slot))
+    }
+
+    /// The same for a task with extras, which may be delayed.
+    #[cold]
+    fn start_with_extras(&self, index: u32, slot: &Slot, extras: Option<Box<Extras>>) {
+        let mut extras = extras;
+        if self.figures.task_stats && !slot.is(HIDDEN) {
+            extras.get_or_insert_default().account = Some(TaskStats::default());
+        }
+        let delayed = extras.as_ref().is_some_and(|extras| extras.delayed);
         if let Some(extras) = extras {
             slot.set(EXTRAS);
             self.extras.borrow_mut().insert(index, extras);
@@ -80,7 +90,6 @@ impl Engine {
         if !delayed {
             self.enqueue(index, slot);
         }
-        Ok(id_of(index, slot))
     }
 
     /// Other threads read the number, to know whether there is room.
@@ -195,9 +204,13 @@ impl Engine {
             self.paused.set(self.paused.get() - 1);
             slot.clear(PAUSED);
         }
-        self.drop_header(slot.header.replace(NIL));
-        let mut leftovers =
-            Leftovers { joiner: self.take_joiner_of_ended(index, slot), ..Leftovers::default() };
+        if slot.header.get() != NIL {
+            self.drop_header(slot.header.replace(NIL));
+        }
+        let mut leftovers = Leftovers::default();
+        if slot.joiner.get() != NIL {
+            leftovers.joiner = self.take_joiner_of_ended(index, slot);
+        }
         if fault::seeded(Fault::ForgetsJoiners) {
             leftovers.joiner = None;
         }

@@ -25,7 +25,10 @@ impl Engine {
     /// The spare header, lent to a task that has none.
     #[inline(always)]
     pub(super) fn lend_spare<'e>(&'e self, index: u32, lent: &mut Option<&'e Entry>) -> &'e Entry {
-        let entry = *lent.get_or_insert_with(|| self.spare_entry());
+        let entry = match *lent {
+            Some(entry) => entry,
+            None => lent.insert(self.spare_entry()),
+        };
         entry.header.slot.store(index, Ordering::Relaxed);
         entry
     }
@@ -56,13 +59,12 @@ impl Engine {
         number
     }
 
+    /// The task of this header has ended.
     pub(super) fn drop_header(&self, number: u32) {
-        if number != NIL {
-            if !fault::seeded(Fault::LeavesHeaderBound) {
-                self.entry(number).header.slot.store(NIL, Ordering::Relaxed);
-            }
-            self.limbo.borrow_mut().push_back(number);
+        if !fault::seeded(Fault::LeavesHeaderBound) {
+            self.entry(number).header.slot.store(NIL, Ordering::Relaxed);
         }
+        self.limbo.borrow_mut().push_back(number);
     }
 
     /// Takes in what came from other threads: wakes first, then messages.

@@ -34,11 +34,21 @@ impl<'r> Polls<'_, 'r> {
     }
 }
 
+/// Who runs next.
+pub(crate) struct Turn<'e> {
+    pub(crate) index: u32,
+    slot: &'e Slot,
+    /// The level it runs at.
+    level: Priority,
+    /// That is not its own class's: it was promoted.
+    guest: bool,
+}
+
 impl Engine {
-    /// The next task to run, with its slot and the level it runs at. A task that has overdrawn a whole turn is passed
-    /// over, unless it is alone: each round then pays off one quantum.
+    /// The next task to run. A task that has overdrawn a whole turn is passed over, unless it is alone: each round then
+    /// pays off one quantum.
     #[inline(always)]
-    pub(crate) fn pick(&self) -> Option<(u32, &Slot, Priority)> {
+    pub(crate) fn pick(&self) -> Option<Turn<'_>> {
         loop {
             let (index, slot, level) = self.ready.pop(&self.slots)?;
             let guest = level != slot.class.get();
@@ -49,7 +59,7 @@ impl Engine {
                 self.forget_debtor(index, slot);
             }
             self.ready.note_run(guest);
-            return Some((index, slot, level));
+            return Some(Turn { index, slot, level, guest });
         }
     }
 
@@ -82,19 +92,15 @@ impl Engine {
 
     /// Polls a task that `pick` gave out: whether it has ended.
     #[inline(always)]
-    pub(crate) fn poll<'e>(
-        &'e self,
-        index: u32,
-        slot: &Slot,
-        level: Priority,
-        polls: &mut Polls<'e, '_>,
-    ) -> bool {
-        self.polls.set(self.polls.get() + 1);
-        let since = if slot.class.get() == level { slot.since.get() } else { self.ready_since(index, slot) };
+    pub(crate) fn poll<'e>(&'e self, turn: &Turn<'e>, polls: &mut Polls<'e, '_>) -> bool {
+        let &Turn { index, slot, level, guest } = turn;
+        let since = if guest { self.ready_since(index, slot) } else { slot.since.get() };
         let wait_micros = self.now_micros.get().wrapping_sub(since);
         self.counters.run(slot.class.get(), wait_micros);
         slot.state.set(State::Running);
-        slot.clear(WOKEN);
+        if slot.is(WOKEN) {
+            slot.clear(WOKEN);
+        }
         let Some(mut body) = slot.body.take() else { unreachable!("a ready task has a body") };
         let header = slot.header.get();
         let entry = if header == NIL { self.lend_spare(index, &mut polls.lent) } else { self.entry(header) };
@@ -107,7 +113,7 @@ impl Engine {
         let begun = if slot.is(EXTRAS) { self.open_account(index, wait_micros) } else { None };
         local::with(|local| {
             local.set_waker(&entry.waker);
-            local.meter.open_scheduled(self.now.get(), self.meter_mode, self.checks_a_poll());
+            local.meter.open_scheduled(self.now.get(), self.meter_mode, || self.checks_a_poll());
         });
         let keep = !slot.is(DETACHED);
         let mut context = Context::from_waker(&entry.waker);
@@ -152,7 +158,6 @@ impl Engine {
     }
 
     /// How many checks a task passes per poll, besides what its time allows.
-    #[inline(always)]
     fn checks_a_poll(&self) -> u64 {
         if self.figures.always_yield { 0 } else { UNLIMITED }
     }
