@@ -926,19 +926,21 @@ fn rule_07_two_timers_whose_wakers_panic_when_dropped() {
                 quiet_panic("a waker's destructor");
             }
         }
-        let scheduler = support::builder().build();
-        let task = scheduler.spawn(Priority::Normal, async {
+        let (scheduler, sleeps) = (support::builder().build(), Rc::new(RefCell::new(Vec::new())));
+        let kept = sleeps.clone();
+        let task = scheduler.spawn(Priority::Normal, async move {
             for _ in 0..2 {
                 let mut sleep = Box::pin(sleep(DAY));
                 assert!(support::poll_with(&mut sleep, &Arc::new(PanicsWhenDropped).into()).is_pending());
                 // Its timer stays.
-                std::mem::forget(sleep);
+                kept.borrow_mut().push(sleep);
             }
         });
         scheduler.block_on(task).unwrap();
         assert_eq!(scheduler.pending_timers(), 2);
         scheduler.shutdown();
         assert_eq!(scheduler.pending_timers(), 0);
+        drop(sleeps);
     });
 }
 
@@ -1367,8 +1369,12 @@ fn rule_11_more_than_max_tasks_are_refused_and_none_that_was_accepted_is_lost() 
         tasks.iter().map(|task| task.is_finished()).collect::<Vec<_>>(),
         [false, false, false, true, true]
     );
-    let refused = tasks.into_iter().next_back().unwrap();
-    assert!(matches!(bench.scheduler.block_on(refused), Err(TaskError::Cancelled)));
+    let mut tasks = tasks.into_iter().rev();
+    let (awaited, mut taken) = (tasks.next().unwrap(), tasks.next().unwrap());
+    assert!(matches!(bench.scheduler.block_on(awaited), Err(TaskError::Cancelled)));
+    assert!(matches!(taken.try_take(), Some(Err(TaskError::Cancelled))));
+    assert!(taken.try_take().is_none() && taken.is_finished(), "an output is taken once");
+    drop((tasks, taken));
     bench.slices(2);
     assert_eq!((bench.log.folded().as_str(), bench.scheduler.stats().refused), ("0 1 2", 2));
     // Room again; and a refused future is dropped at once.
@@ -1410,6 +1416,9 @@ fn rule_11_a_spawner_is_told_that_there_is_no_room() {
             spawner.spawn(Priority::Normal, task).is_ok()
         })
         .count();
+    // Who was promised a place has it: also before those that this thread starts.
+    assert_eq!(accepted, 2);
+    assert_eq!(bench.scheduler.try_spawn(Priority::Normal, async {}).err(), Some(SpawnError::Full));
     bench.slices(5);
     assert_eq!(runs.load(Ordering::SeqCst), accepted);
 }

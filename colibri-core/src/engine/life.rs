@@ -15,7 +15,7 @@ use crate::task::{SpawnError, TaskId};
 use crate::timer::Target;
 
 impl Engine {
-    /// Accepts a task. `None`: there is no room, or the scheduler is shut down.
+    /// Accepts a task, unless there is no room or the scheduler is shut down.
     pub(crate) fn admit(
         &self,
         body: Object,
@@ -23,31 +23,51 @@ impl Engine {
         flags: u8,
         extras: Option<Box<Extras>>,
     ) -> Result<TaskId, (SpawnError, Object)> {
-        if flags & HIDDEN == 0 && self.live.get() >= self.figures.max_tasks {
-            self.counters.refused();
-            return Err((SpawnError::Full, body));
+        // First, since a clock is user code, which may even shut the scheduler down or start tasks.
+        self.look_before_stamp();
+        if flags & HIDDEN == 0 && self.figures.max_tasks != usize::MAX && !self.takes_place() {
+            return Err((self.refuse(SpawnError::Full), body));
         }
-        self.admit_beyond_limit(body, class, flags, extras)
+        self.give_place(body, class, flags, extras)
     }
 
     /// The same for a task that was promised a place.
-    pub(crate) fn admit_beyond_limit(
+    #[cfg(feature = "std")]
+    pub(crate) fn admit_promised(
+        &self,
+        body: Object,
+        class: Priority,
+    ) -> Result<TaskId, (SpawnError, Object)> {
+        self.look_before_stamp();
+        self.give_place(body, class, DETACHED, None)
+    }
+
+    /// Whether there is room for one more; it counts as living from now on, so that nobody else is promised its place.
+    #[cold]
+    fn takes_place(&self) -> bool {
+        !self.closed.get() && self.remote.take_place(self.live.get(), self.figures.max_tasks)
+    }
+
+    #[cold]
+    fn refuse(&self, error: SpawnError) -> SpawnError {
+        self.counters.refused();
+        if self.closed.get() { SpawnError::ShutDown } else { error }
+    }
+
+    fn give_place(
         &self,
         body: Object,
         class: Priority,
         flags: u8,
         extras: Option<Box<Extras>>,
     ) -> Result<TaskId, (SpawnError, Object)> {
-        // First, since a clock is user code, which may even shut the scheduler down.
-        self.look_before_stamp();
         if self.closed.get() {
-            self.counters.refused();
-            return Err((SpawnError::ShutDown, body));
+            return Err((self.refuse(SpawnError::ShutDown), body));
         }
         let (index, slot) = match self.free.get() {
             NIL => match self.slots.grow(Slot::vacant) {
                 Some(index) => (index, self.slots.at(index)),
-                None => return Err((SpawnError::Full, body)),
+                None => return Err((self.refuse(SpawnError::Full), body)),
             },
             index => {
                 let slot = self.slots.at(index);

@@ -75,6 +75,10 @@ impl Inbox {
         self.closed.load(Ordering::Relaxed)
     }
 
+    fn promised(&self) -> usize {
+        self.promised.load(Ordering::Acquire) as usize
+    }
+
     /// A task that was promised a place has taken it, and counts as living from now on.
     fn keep_promise(&self) {
         self.promised.fetch_sub(1, Ordering::Release);
@@ -189,7 +193,7 @@ impl Remote {
             }
             if let Message::Spawn(_) = message {
                 // In this order: who is no more promised lives already.
-                let promised = self.inbox.promised.load(Ordering::Acquire) as usize;
+                let promised = self.inbox.promised();
                 let live = self.live.load(Ordering::Relaxed) as usize;
                 if live.saturating_add(promised) >= self.inbox.max_tasks {
                     return Err(SpawnError::Full);
@@ -201,6 +205,18 @@ impl Remote {
         }
         self.notify();
         Ok(())
+    }
+
+    /// Whether one more task may live beside `live` of them and those that were promised a place; if so, it counts as living
+    /// from now on.
+    pub(crate) fn take_place(&self, live: usize, max_tasks: usize) -> bool {
+        // Else another thread may be promised the place meanwhile.
+        let _inbox = lock(&self.inbox.messages);
+        let free = live.saturating_add(self.inbox.promised()) < max_tasks;
+        if free {
+            self.set_live(live + 1);
+        }
+        free
     }
 
     pub(crate) fn set_hook(&self, hook: Hook) {
