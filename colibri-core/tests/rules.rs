@@ -1642,6 +1642,19 @@ fn task_locals_belong_to_their_task() {
     assert_eq!(bench.scheduler.block_on(none).unwrap(), None);
     assert!(bench.scheduler.block_on(panics).is_err());
     assert_eq!(NAME.try_with(|value| value.get()), None);
+    // Inside of `with`: reading again is well, another scope is an error that names the cure.
+    let nested = NAME.scope(Rc::default(), async {
+        NAME.with(|outer| NAME.with(|inner| assert!(Rc::ptr_eq(outer, inner))));
+        let scope = || NAME.scope(Rc::default(), std::future::ready(()));
+        let said = NAME.with(|_| panic_of(|| scope().now_or_never()));
+        scope().await;
+        said.unwrap()
+    });
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| ()));
+    let said = bench.scheduler.block_on(nested);
+    std::panic::set_hook(print);
+    assert!(said.contains("await it outside"), "{said}");
 }
 
 #[test]

@@ -16,6 +16,7 @@ use crate::timer::Target;
 
 impl Engine {
     /// Accepts a task, unless there is no room or the scheduler is shut down.
+    #[inline(never)]
     pub(crate) fn admit(
         &self,
         body: Object,
@@ -54,6 +55,7 @@ impl Engine {
         if self.closed.get() { SpawnError::ShutDown } else { error }
     }
 
+    #[inline(always)]
     fn give_place(
         &self,
         body: Object,

@@ -65,18 +65,18 @@ fn act(field: &Field, spawner: &Spawner, mut random: Random) -> Deeds {
                     kept.extend(waker);
                 }
             }
-            930..970 if !kept.is_empty() => {
+            930..990 if !kept.is_empty() => {
                 deeds.wakes += 1;
                 // Late, and perhaps of a task that is gone.
                 let waker = kept.swap_remove(random.below(kept.len()));
                 if random.below(2) == 0 { waker.wake() } else { waker.wake_by_ref() }
             }
-            930..999 => {
+            990..999 => {
                 deeds.aborts += 1;
                 let abort = post.owner().abort.clone();
                 abort.inspect(|abort| abort.abort());
             }
-            _ => {
+            999 => {
                 let life = Life::new(&field.tally);
                 let spawned = spawner.spawn(Priority::ALL[random.below(3)], async move {
                     yield_now().await;
@@ -84,6 +84,8 @@ fn act(field: &Field, spawner: &Spawner, mut random: Random) -> Deeds {
                 });
                 deeds.spawns += u64::from(spawned.is_ok());
             }
+            // It has kept no waker yet.
+            _ => {}
         }
     }
     deeds
