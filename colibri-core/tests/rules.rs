@@ -435,6 +435,18 @@ fn rule_04_a_storm_of_promotions_leaves_the_upper_class_half() {
 }
 
 #[test]
+fn rule_04_a_storm_rises_in_portions_that_do_not_hold_the_thread() {
+    let bench = Bench::new();
+    for _ in 0..200 {
+        bench.start(Priority::Idle, bench.work("storm", 1, MS));
+    }
+    bench.clock.advance(600 * MS);
+    // Each look lets 64 of them rise: one slice of no length is one look.
+    let risen: Vec<u64> = (0..5).map(|_| bench.scheduler.run_for(Duration::ZERO).promoted).collect();
+    assert_eq!(risen, [64, 64, 64, 8, 0]);
+}
+
+#[test]
 fn rule_04_promotions_come_in_order() {
     let bench = Bench::new();
     bench.start(Priority::Normal, bench.work("n", u32::MAX, MS));
@@ -1712,6 +1724,38 @@ fn a_slice_tells_what_it_did() {
     assert_eq!(report.next_timer, Some(Instant::ZERO + 111 * MS));
     let stats = bench.scheduler.stats();
     assert_eq!((stats.spawned, stats.ended, stats.worst_overrun), (3, 2, 3 * MS));
+}
+
+/// Two tasks that look after themselves, an input, a timer, and one that holds the thread for 400 ms without a check.
+#[test]
+fn a_task_that_never_checks_is_reported_and_harms_nobody_else() {
+    if !support::in_turn() {
+        return;
+    }
+    let bench = Bench::new();
+    let (clock, log) = (bench.clock.clone(), bench.log.clone());
+    bench.start(Priority::Normal, bench.work("a", 6, MS));
+    let holds = bench.scheduler.spawn_fn(Priority::Normal, move || {
+        log.say("holds");
+        clock.advance(400 * MS);
+    });
+    bench.start(Priority::Normal, bench.work("b", 6, MS));
+    let log = bench.log.clone();
+    bench.start(Priority::Immediate, async move {
+        sleep(10 * MS).await;
+        log.say("timer");
+    });
+    let report = bench.scheduler.run_slice();
+    assert_eq!((report.used, report.overrun, report.overrun_by), (402 * MS, 394 * MS, Some(holds.id())));
+    // What came meanwhile comes first, then who waited, each with the turn that it has.
+    while bench.scheduler.run_slice().work_left {}
+    let expected = "a×2 \
+                    holds \
+                    timer \
+                    b×2 a×2 b×2 a×2 b×2";
+    assert_eq!(bench.log.folded(), expected);
+    let stats = bench.scheduler.stats();
+    assert_eq!((stats.overruns, stats.worst_overrun, stats.ended), (1, 394 * MS, 4));
 }
 
 #[test]
