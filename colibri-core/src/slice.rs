@@ -80,7 +80,12 @@ impl Engine {
         self.take_news();
         self.fire_timers();
         self.promote_overdue();
-        self.run_until_slice_ends(&mut report, Polls::new(root));
+        // Each a loop of its own: who has no observer is asked once a slice, and not three times a poll.
+        if self.events.wanted() {
+            self.run_until_slice_ends::<true>(&mut report, Polls::new(root));
+        } else {
+            self.run_until_slice_ends::<false>(&mut report, Polls::new(root));
+        }
 
         // Stamps outside of slices begin with a look.
         self.time_each_switch();
@@ -105,7 +110,11 @@ impl Engine {
     }
 
     #[inline(always)]
-    fn run_until_slice_ends<'e>(&'e self, report: &mut SliceReport, mut polls: Polls<'e, '_>) {
+    fn run_until_slice_ends<'e, const WATCHED: bool>(
+        &'e self,
+        report: &mut SliceReport,
+        mut polls: Polls<'e, '_>,
+    ) {
         while self.now() < self.slice_end.get() && !self.remote.is_yield_requested() {
             let Some(turn) = self.pick() else {
                 if self.look_for_more() {
@@ -113,14 +122,16 @@ impl Engine {
                 }
                 break;
             };
-            if self.poll(&turn, &mut polls) {
+            if self.poll::<WATCHED>(&turn, &mut polls) {
                 report.finished += 1;
             }
             if self.looked.get() {
                 self.after_look(turn.index, report);
             }
             self.take_news();
-            self.tell();
+            if WATCHED {
+                self.events.tell();
+            }
         }
     }
 

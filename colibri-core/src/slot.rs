@@ -35,9 +35,10 @@ pub(crate) type Object = Pin<Box<dyn Body>>;
 
 /// A future of any output, or what is left of it.
 pub(crate) trait Body {
-    /// Polls the future. `true`: it is done, and its value is in `left` if `keep` asked for it. (A `bool` and an out
-    /// parameter, since a wide return value is reloaded right after it was stored in parts, which stalls: 7 ns.)
-    fn step(self: Pin<&mut Self>, context: &mut Context<'_>, keep: bool, left: &mut Option<Object>) -> bool;
+    /// Polls the future. `true`: it is done, and its value is in `left`, unless `DETACHED` is among the `flags` of its slot.
+    /// (A `bool` and an out parameter, since a wide return value is reloaded right after it was stored in parts, which stalls:
+    /// 7 ns.)
+    fn step(self: Pin<&mut Self>, context: &mut Context<'_>, flags: u8, left: &mut Option<Object>) -> bool;
 
     /// Moves what is left into `out`, an `Option` of the output's type, or says how the task failed.
     fn take(self: Pin<Box<Self>>, _out: &mut dyn Any) -> Option<TaskError> {
@@ -49,11 +50,11 @@ impl<F: Future> Body for F
 where
     F::Output: 'static,
 {
-    fn step(self: Pin<&mut Self>, context: &mut Context<'_>, keep: bool, left: &mut Option<Object>) -> bool {
+    fn step(self: Pin<&mut Self>, context: &mut Context<'_>, flags: u8, left: &mut Option<Object>) -> bool {
         match self.poll(context) {
             Poll::Pending => false,
             Poll::Ready(value) => {
-                if keep {
+                if flags & DETACHED == 0 {
                     *left = Some(Box::pin(Value(value)));
                 }
                 true
@@ -68,7 +69,7 @@ struct Value<T>(T);
 impl<T> Unpin for Value<T> {}
 
 impl<T: 'static> Body for Value<T> {
-    fn step(self: Pin<&mut Self>, _: &mut Context<'_>, _: bool, _: &mut Option<Object>) -> bool {
+    fn step(self: Pin<&mut Self>, _: &mut Context<'_>, _: u8, _: &mut Option<Object>) -> bool {
         true
     }
 
@@ -84,7 +85,7 @@ impl<T: 'static> Body for Value<T> {
 pub(crate) struct Failure(pub(crate) TaskError);
 
 impl Body for Failure {
-    fn step(self: Pin<&mut Self>, _: &mut Context<'_>, _: bool, _: &mut Option<Object>) -> bool {
+    fn step(self: Pin<&mut Self>, _: &mut Context<'_>, _: u8, _: &mut Option<Object>) -> bool {
         true
     }
 
@@ -172,6 +173,11 @@ impl Slot {
     #[inline(always)]
     pub(crate) fn clear(&self, flag: u8) {
         self.flags.set(self.flags.get() & !flag);
+    }
+
+    #[inline(always)]
+    pub(crate) fn flags(&self) -> u8 {
+        self.flags.get()
     }
 
     pub(crate) fn set_flags(&self, flags: u8) {

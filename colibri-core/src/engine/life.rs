@@ -91,7 +91,7 @@ impl Engine {
             self.start_with_extras(index, slot, extras);
         } else {
             self.note(Kind::Spawned, index, slot);
-            self.enqueue_plain(index, slot);
+            self.enqueue_plain(index, slot, class);
         }
         Ok(id_of(index, slot))
     }
@@ -151,14 +151,14 @@ impl Engine {
         if slot.is(EXTRAS) && self.enqueue_by_deadline(index, slot) {
             return;
         }
-        self.enqueue_plain(index, slot);
+        self.enqueue_plain(index, slot, slot.class.get());
     }
 
     /// The same for a task without extras.
     #[inline(always)]
-    pub(super) fn enqueue_plain(&self, index: u32, slot: &Slot) {
+    pub(super) fn enqueue_plain(&self, index: u32, slot: &Slot, class: Priority) {
         slot.since.set(self.now_micros.get());
-        self.ready.push_back(&self.slots, index, slot, slot.class.get(), queue::Kind::Ready);
+        self.ready.push_back(&self.slots, index, slot, class, queue::Kind::Ready);
     }
 
     #[cold]

@@ -107,6 +107,8 @@ pub(crate) struct Engine {
     offset: Cell<u64>,
     stepped_back: Cell<SteppedBack>,
     now_micros: Cell<u32>,
+    /// When the running task's poll began, if it has an account.
+    poll_began: Cell<u64>,
     /// A look happened since the last switch.
     pub(crate) looked: Cell<bool>,
     /// Polls to the next look, and between looks.
@@ -179,6 +181,7 @@ impl Engine {
             offset: Cell::new(0),
             stepped_back: Cell::new(SteppedBack::never(now)),
             now_micros: Cell::new((now / 1000) as u32),
+            poll_began: Cell::new(now),
             looked: Cell::new(false),
             until_look: Cell::new(1),
             stride: Cell::new(1),

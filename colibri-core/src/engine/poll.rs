@@ -90,9 +90,13 @@ impl Engine {
         self.debtors.remove(index);
     }
 
-    /// Polls a task that `pick` gave out: whether it has ended.
+    /// Polls a task that `pick` gave out: whether it has ended. `WATCHED`: an observer is to be told.
     #[inline(always)]
-    pub(crate) fn poll<'e>(&'e self, turn: &Turn<'e>, polls: &mut Polls<'e, '_>) -> bool {
+    pub(crate) fn poll<'e, const WATCHED: bool>(
+        &'e self,
+        turn: &Turn<'e>,
+        polls: &mut Polls<'e, '_>,
+    ) -> bool {
         let &Turn { index, slot, level, guest } = turn;
         let since = if guest { self.ready_since(index, slot) } else { slot.since.get() };
         let wait_micros = self.now_micros.get().wrapping_sub(since);
@@ -102,39 +106,43 @@ impl Engine {
             slot.clear(WOKEN);
         }
         let Some(mut body) = slot.body.take() else { unreachable!("a ready task has a body") };
-        let header = slot.header.get();
-        let entry = if header == NIL { self.lend_spare(index, &mut polls.lent) } else { self.entry(header) };
+        let entry = match slot.header.get() {
+            NIL => self.lend_spare(index, &mut polls.lent),
+            header => self.entry(header),
+        };
         self.running.set(index);
         self.running_level.set(level);
-        if self.events.wanted() {
+        if WATCHED {
             self.note_at(Kind::Started, index, slot, level);
             self.events.tell();
         }
-        let begun = if slot.is(EXTRAS) { self.open_account(index, wait_micros) } else { None };
+        if slot.is(EXTRAS) {
+            self.open_account(index, wait_micros);
+        }
         local::with(|local| {
             local.set_waker(&entry.waker);
             local.meter.open_scheduled(self.now.get(), self.meter_mode, || self.checks_a_poll());
         });
-        let keep = !slot.is(DETACHED);
+        let flags = slot.flags();
         let mut context = Context::from_waker(&entry.waker);
         let (mut done, mut left) = (false, None);
         let panic = unwind::catch(|| {
             done = match &mut polls.root {
                 Some(root) if slot.is(HIDDEN) => root(&mut context),
-                _ => body.as_mut().step(&mut context, keep, &mut left),
+                _ => body.as_mut().step(&mut context, flags, &mut left),
             };
         })
         .err();
         let (yielded, reason) =
             local::with(|local| (local.yielded.replace(false), local.reason.replace(None)));
         // Straight after the poll: a clone that was handed to another thread counts, since its wake precedes its drop.
-        if header == NIL && !entry.is_unshared() && !fault::seeded(Fault::LendsWhatWasKept) {
+        if slot.header.get() == NIL && !entry.is_unshared() && !fault::seeded(Fault::LendsWhatWasKept) {
             slot.header.set(self.spare.replace(NIL));
             polls.lent = None;
         }
         self.look_after_poll();
-        if let Some(begun) = begun {
-            self.close_account(index, begun);
+        if slot.is(EXTRAS) {
+            self.close_account(index);
         }
         if done || panic.is_some() || slot.is(CANCELLED) {
             if slot.is(HIDDEN) {
@@ -146,7 +154,7 @@ impl Engine {
         }
         // Both are empty: forgotten, they need not be asked whether there is something to drop.
         core::mem::forget((slot.body.replace(Some(body)), left));
-        self.settle_pending(index, slot, yielded, reason);
+        self.settle_pending::<WATCHED>(index, slot, yielded, reason);
         self.running.set(NIL);
         false
     }
@@ -164,18 +172,23 @@ impl Engine {
 
     /// The poll is over and the task is not.
     #[inline(always)]
-    pub(super) fn settle_pending(&self, index: u32, slot: &Slot, yielded: bool, reason: Option<YieldReason>) {
+    fn settle_pending<const WATCHED: bool>(
+        &self,
+        index: u32,
+        slot: &Slot,
+        yielded: bool,
+        reason: Option<YieldReason>,
+    ) {
         // The ordinary case, in which none of those below applies.
-        let ordinary = reason.is_none()
-            && slot.used.get() == 0
-            && !slot.is(WAITS | PAUSED | EXTRAS)
-            && !self.events.wanted();
+        let ordinary =
+            !WATCHED && reason.is_none() && slot.used.get() == 0 && !slot.is(WAITS | PAUSED | EXTRAS);
         if !ordinary {
             return self.settle_pending_with_care(index, slot, yielded, reason);
         }
         if yielded || slot.is(WOKEN) {
-            self.counters.yielded(slot.class.get());
-            self.enqueue_plain(index, slot);
+            let class = slot.class.get();
+            self.counters.yielded(class);
+            self.enqueue_plain(index, slot, class);
         } else {
             slot.state.set(State::Idle);
         }
