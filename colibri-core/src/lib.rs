@@ -122,6 +122,7 @@ mod table;
 mod task;
 mod timer;
 mod waker;
+mod word;
 
 #[cfg(feature = "std")]
 mod abort;

@@ -1,6 +1,5 @@
 //! What a task's handle does to it.
 
-use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::task::Waker;
@@ -10,9 +9,10 @@ use crate::event::Kind;
 use crate::fault::{self, Fault};
 use crate::local;
 use crate::priority::Priority;
-use crate::slot::{CANCELLED, DETACHED, EXTRAS, Failure, HIDDEN, NIL, Object, PAUSED, Slot, State, WOKEN};
+use crate::slot::{CANCELLED, DETACHED, EXTRAS, HIDDEN, Left, NIL, PAUSED, Slot, State, WOKEN};
 use crate::task::{TaskError, TaskId, TaskSnapshot, TaskState};
 use crate::unwind;
+use crate::word;
 
 impl Engine {
     #[inline(always)]
@@ -55,8 +55,7 @@ impl Engine {
             State::Vacant | State::Done => return,
         }
         let body = slot.body.take();
-        let failure =
-            error.filter(|_| !slot.is(DETACHED)).map(|error| -> Object { Box::pin(Failure(error)) });
+        let failure = error.filter(|_| !slot.is(DETACHED)).map_or(Left::Nothing, Left::failure);
         let leftovers = self.finish(index, slot, failure, Kind::Cancelled);
         self.dispose(body);
         self.settle(leftovers);
@@ -134,6 +133,10 @@ impl Engine {
         let (index, slot) = self.find(id)?;
         if slot.state.get() != State::Done {
             return None;
+        }
+        if let Some(word) = slot.word() {
+            self.release(index, slot);
+            return word::unpack(word).map(Ok);
         }
         let mut out = None::<T>;
         let error = self.release(index, slot).and_then(|object| object.take(&mut out));

@@ -9,7 +9,7 @@ use crate::event::Kind;
 use crate::fault::{self, Fault};
 use crate::priority::Priority;
 use crate::queue;
-use crate::slot::{DEBTOR, DETACHED, EXTRAS, HIDDEN, NIL, Object, PAUSED, Slot, State, WAITS, WOKEN};
+use crate::slot::{DEBTOR, DETACHED, EXTRAS, HIDDEN, Left, NIL, Object, PAUSED, Slot, State, WAITS, WOKEN};
 use crate::stats::TaskStats;
 use crate::task::{SpawnError, TaskId};
 use crate::timer::Target;
@@ -216,7 +216,7 @@ impl Engine {
 
     /// Ends a task: its header, its joiner and its side tables are let go, its value is kept for the handle.
     #[inline(always)]
-    pub(super) fn finish(&self, index: u32, slot: &Slot, value: Option<Object>, kind: Kind) -> Leftovers {
+    pub(super) fn finish(&self, index: u32, slot: &Slot, value: Left, kind: Kind) -> Leftovers {
         self.note(kind, index, slot);
         if !slot.is(HIDDEN) {
             self.set_live(self.live.get() - 1);
@@ -243,11 +243,10 @@ impl Engine {
             self.drop_extras(index, slot, &mut leftovers);
         }
         if slot.is(DETACHED) {
-            leftovers.object = value;
+            leftovers.object = value.into_object();
             self.release(index, slot);
         } else {
-            slot.state.set(State::Done);
-            slot.body.set(value);
+            slot.end(value);
         }
         leftovers
     }

@@ -1,7 +1,6 @@
 //! One turn: who is picked, how it is polled, and what becomes of it. The numbers are those of the diagram in
 //! [`crate::slot`].
 
-use alloc::boxed::Box;
 use core::task::Context;
 
 use super::Engine;
@@ -12,7 +11,7 @@ use crate::meter::UNLIMITED;
 use crate::priority::Priority;
 use crate::queue;
 use crate::slot::{
-    CANCELLED, DEBTOR, DETACHED, EXTRAS, Failure, HIDDEN, NIL, Object, PAUSED, Slot, State, WAITS, WOKEN,
+    CANCELLED, DEBTOR, DETACHED, EXTRAS, HIDDEN, Left, NIL, Object, PAUSED, Slot, State, WAITS, WOKEN,
 };
 use crate::task::TaskError;
 use crate::unwind;
@@ -125,7 +124,7 @@ impl Engine {
         });
         let flags = slot.flags();
         let mut context = Context::from_waker(&entry.waker);
-        let (mut done, mut left) = (false, None);
+        let (mut done, mut left) = (false, Left::Nothing);
         let panic = unwind::catch(|| {
             done = match &mut polls.root {
                 Some(root) if slot.is(HIDDEN) => root(&mut context),
@@ -253,27 +252,27 @@ impl Engine {
         index: u32,
         slot: &Slot,
         body: Object,
-        mut left: Option<Object>,
+        mut left: Left,
         panic: Option<unwind::Payload>,
     ) {
         // Asked first: a destructor that cancels its own task comes too late.
         let cancelled = slot.is(CANCELLED);
-        let timed_out = if cancelled { self.timed_out(index, slot) } else { None };
+        let timed_out = if cancelled { self.timed_out(index, slot) } else { Left::Nothing };
         // Captures first, under this task's name: who sees the end sees them gone.
         self.dispose(Some(body));
         self.running.set(NIL);
         let kind = match panic {
             Some(payload) => {
-                self.dispose(left.take());
+                self.dispose(core::mem::take(&mut left).into_object());
                 if slot.is(DETACHED) {
                     unwind::discard(payload);
                 } else {
-                    left = Some(Box::pin(Failure(TaskError::Panicked(payload))));
+                    left = Left::failure(TaskError::Panicked(payload));
                 }
                 Kind::Panicked
             }
             None if cancelled => {
-                self.dispose(left.take());
+                self.dispose(core::mem::take(&mut left).into_object());
                 left = timed_out;
                 Kind::Cancelled
             }
@@ -284,11 +283,11 @@ impl Engine {
     }
 
     /// What a task leaves whose time was over while it ran.
-    fn timed_out(&self, index: u32, slot: &Slot) -> Option<Object> {
+    fn timed_out(&self, index: u32, slot: &Slot) -> Left {
         if slot.is(DETACHED) || !slot.is(EXTRAS) {
-            return None;
+            return Left::Nothing;
         }
         let timed_out = self.extras.borrow().get(&index).is_some_and(|extras| extras.timed_out);
-        timed_out.then(|| -> Object { Box::pin(Failure(TaskError::TimedOut)) })
+        if timed_out { Left::failure(TaskError::TimedOut) } else { Left::Nothing }
     }
 }
