@@ -135,6 +135,8 @@ pub(crate) struct Engine {
     headers: Table<OnceCell<Entry>>,
     /// Headers whose task has ended while somebody may still hold a waker.
     limbo: RefCell<VecDeque<u32>>,
+    /// How many of them may be looked at for one that is free, besides what each demand may.
+    looks_into_limbo: Cell<u32>,
     joiners: RefCell<Joiners>,
     extras: RefCell<BTreeMap<u32, Box<Extras>>>,
     timers: RefCell<Timers>,
@@ -202,6 +204,7 @@ impl Engine {
             coarse: CoarseClock::default(),
             headers: Table::new(),
             limbo: RefCell::default(),
+            looks_into_limbo: Cell::new(0),
             joiners: RefCell::default(),
             extras: RefCell::default(),
             timers: RefCell::new(Timers::new()),
