@@ -188,7 +188,6 @@ mod tests {
             let round = soak.round();
             assert_eq!(round.lost, None, "{round:?}");
             assert!(round.spawned >= 4_000 && round.finished > 0 && round.panicked > 0, "{round:?}");
-            assert!(round.deeds.wakes > 0, "{round:?}");
         }
     }
 }
