@@ -65,7 +65,8 @@ where
         self
     }
 
-    /// Its share among the equals of its class: the quantum is multiplied by it. 0 counts as 1.
+    /// Its share among the equals of its class: the quantum is multiplied by it. 0 counts as 1. Shares are of tasks, not of
+    /// groups: ten tasks that one user has started get ten shares.
     pub fn weight(mut self, weight: u32) -> Self {
         self.weight = Some(weight.max(1));
         self

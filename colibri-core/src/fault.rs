@@ -4,12 +4,30 @@
 /// What goes wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fault {
+    /// A wake finds by a compare-exchange that its number is queued, which publishes nothing then, and the drain clears that
+    /// with a plain store.
+    DedupesByExchange,
+    /// A drain takes a number out of the stack only after the poll that it brings.
+    PollsBeforeItUnqueues,
+    /// A wake does not look whether the stack has changed before its number goes on it.
+    PushesWithoutALook,
+    /// Who uses a header again trusts the count of its clones, and does not ask whether a wake is queued.
+    TrustsTheCount,
+    /// A host parks without having said so.
+    #[cfg(feature = "std")]
+    ParksUnannounced,
+    /// A header whose waker was kept is lent to the next task.
+    LendsWhatWasKept,
+    /// A header of an ended task is used again while somebody holds a waker.
+    ReusesHeadersInUse,
     /// A task that is woken while it runs does not remember it.
     ForgetsWakesOfTheRunning,
     /// An ended task's header still leads to its place.
     LeavesHeaderBound,
     /// A task that is cancelled while it runs goes on.
     ForgetsCancelOfTheRunning,
+    /// A task that is cancelled while it is ready stays in its list.
+    LeavesCancelledInTheirList,
     /// An id stands for whoever is in its place.
     IgnoresGenerations,
     /// The end of a task wakes nobody.
@@ -21,6 +39,9 @@ pub(crate) enum Fault {
     /// Mail that comes while the inbox is emptied is not seen.
     #[cfg(feature = "std")]
     ForgetsMail,
+    /// The inbox is closed after its lock was given back.
+    #[cfg(feature = "std")]
+    ClosesTooLate,
 }
 
 /// Whether `fault` is to happen.

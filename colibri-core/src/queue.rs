@@ -15,7 +15,7 @@ use alloc::collections::BTreeMap;
 use core::cell::{Cell, RefCell};
 
 use crate::priority::Priority;
-use crate::slot::{NIL, NOWHERE, Slot, State};
+use crate::slot::{NIL, Slot, State};
 use crate::table::Table;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -190,7 +190,7 @@ impl ReadyLists {
     }
 
     fn take_out(&self, slots: &Table<Slot>, index: u32, slot: &Slot) {
-        let place = slot.place.replace(NOWHERE);
+        let place = slot.place.get();
         let list = self.list(place);
         let next = slot.next.get();
         // The head's `previous` is stale by design: a pick then need not touch the slot behind it.
@@ -229,12 +229,14 @@ impl ReadyLists {
         if occupied & self.special != 0 {
             return self.pop_specially(slots, occupied);
         }
-        Some(self.pop_first(slots, occupied.trailing_zeros() as u8))
+        let (index, slot) = self.pop_first(slots, occupied.trailing_zeros() as u8);
+        // None is promoted: all are at their own class's level, which is at hand.
+        Some((index, slot, slot.class.get()))
     }
 
     /// Takes out the first of a list.
     #[inline(always)]
-    fn pop_first<'t>(&self, slots: &'t Table<Slot>, chosen: u8) -> (u32, &'t Slot, Priority) {
+    fn pop_first<'t>(&self, slots: &'t Table<Slot>, chosen: u8) -> (u32, &'t Slot) {
         let list = self.list(chosen);
         let index = list.head.get();
         let slot = slots.at(index);
@@ -244,8 +246,7 @@ impl ReadyLists {
             list.tail.set(NIL);
         }
         self.shrink(list, chosen);
-        slot.place.set(NOWHERE);
-        (index, slot, level_of(chosen))
+        (index, slot)
     }
 
     /// The same where tasks are promoted, have deadlines, or are drawn.
@@ -259,7 +260,8 @@ impl ReadyLists {
         if 1 << chosen & DEADLINES != 0 || self.shuffle.get().is_some() {
             return self.pop_chosen(slots, chosen);
         }
-        Some(self.pop_first(slots, chosen))
+        let (index, slot) = self.pop_first(slots, chosen);
+        Some((index, slot, level_of(chosen)))
     }
 
     /// Takes one out of a list that is not simply first in, first out.

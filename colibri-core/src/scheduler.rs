@@ -335,7 +335,7 @@ where
 {
     match try_spawn_on(engine, priority, flags, extras, future) {
         Ok(task) => task,
-        Err(_) => Task::new(engine.clone(), TaskId::NONE),
+        Err(_) => Task::new(engine.clone(), TaskId::REFUSED),
     }
 }
 

@@ -80,7 +80,12 @@ impl Engine {
         self.take_news();
         self.fire_timers();
         self.promote_overdue();
-        self.run_until_slice_ends(&mut report, Polls::new(root));
+        // Each a loop of its own: who has no observer is asked once a slice, and not three times a poll.
+        if self.events.wanted() {
+            self.run_until_slice_ends::<true>(&mut report, Polls::new(root));
+        } else {
+            self.run_until_slice_ends::<false>(&mut report, Polls::new(root));
+        }
 
         // Stamps outside of slices begin with a look.
         self.time_each_switch();
@@ -105,28 +110,35 @@ impl Engine {
     }
 
     #[inline(always)]
-    fn run_until_slice_ends<'e>(&'e self, report: &mut SliceReport, mut polls: Polls<'e, '_>) {
+    fn run_until_slice_ends<'e, const WATCHED: bool>(
+        &'e self,
+        report: &mut SliceReport,
+        mut polls: Polls<'e, '_>,
+    ) {
         while self.now() < self.slice_end.get() && !self.remote.is_yield_requested() {
-            let Some((index, slot, level)) = self.pick() else {
+            let Some(turn) = self.pick() else {
                 if self.look_for_more() {
                     continue;
                 }
                 break;
             };
-            if self.poll(index, slot, level, &mut polls) {
+            if self.poll::<WATCHED>(&turn, &mut polls) {
                 report.finished += 1;
             }
-            if self.looked.replace(false) {
-                self.after_look(index, report);
+            if self.looked.get() {
+                self.after_look(turn.index, report);
             }
             self.take_news();
-            self.tell();
+            if WATCHED {
+                self.events.tell();
+            }
         }
     }
 
     /// What a look at the clock between two polls may have brought.
     #[inline(never)]
     fn after_look(&self, index: u32, report: &mut SliceReport) {
+        self.looked.set(false);
         self.fire_timers();
         self.promote_overdue();
         if self.now() > self.slice_end.get() {

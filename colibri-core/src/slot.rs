@@ -26,21 +26,20 @@ use core::task::{Context, Poll};
 
 use crate::priority::Priority;
 use crate::task::TaskError;
+use crate::word;
 
 /// No index: the end of a list, no header, no joiner.
 pub(crate) const NIL: u32 = u32::MAX;
-
-/// In no ready list.
-pub(crate) const NOWHERE: u8 = u8::MAX;
 
 /// What a task's slot holds: its future, and later the value that the future left.
 pub(crate) type Object = Pin<Box<dyn Body>>;
 
 /// A future of any output, or what is left of it.
 pub(crate) trait Body {
-    /// Polls the future. `true`: it is done, and its value is in `left` if `keep` asked for it. (A `bool` and an out
-    /// parameter, since a wide return value is reloaded right after it was stored in parts, which stalls: 7 ns.)
-    fn step(self: Pin<&mut Self>, context: &mut Context<'_>, keep: bool, left: &mut Option<Object>) -> bool;
+    /// Polls the future. `true`: it is done, and its value is in `left`, unless `DETACHED` is among the `flags` of its slot.
+    /// (A `bool` and an out parameter, since a wide return value is reloaded right after it was stored in parts, which stalls:
+    /// 7 ns.)
+    fn step(self: Pin<&mut Self>, context: &mut Context<'_>, flags: u8, left: &mut Left) -> bool;
 
     /// Moves what is left into `out`, an `Option` of the output's type, or says how the task failed.
     fn take(self: Pin<Box<Self>>, _out: &mut dyn Any) -> Option<TaskError> {
@@ -52,12 +51,12 @@ impl<F: Future> Body for F
 where
     F::Output: 'static,
 {
-    fn step(self: Pin<&mut Self>, context: &mut Context<'_>, keep: bool, left: &mut Option<Object>) -> bool {
+    fn step(self: Pin<&mut Self>, context: &mut Context<'_>, flags: u8, left: &mut Left) -> bool {
         match self.poll(context) {
             Poll::Pending => false,
             Poll::Ready(value) => {
-                if keep {
-                    *left = Some(Box::pin(Value(value)));
+                if flags & DETACHED == 0 {
+                    *left = Left::of(value);
                 }
                 true
             }
@@ -65,13 +64,46 @@ where
     }
 }
 
-/// A finished future's value. One of a zero-sized type takes no allocation.
+/// What a task that has ended leaves for its handle.
+#[derive(Default)]
+pub(crate) enum Left {
+    /// It was cancelled, or nobody wants it.
+    #[default]
+    Nothing,
+    Word(u64),
+    Object(Object),
+}
+
+impl Left {
+    #[inline(always)]
+    fn of<T: 'static>(value: T) -> Self {
+        match word::pack(value) {
+            Ok(word) => Left::Word(word),
+            Err(value) => Left::Object(Box::pin(Value(value))),
+        }
+    }
+
+    pub(crate) fn failure(error: TaskError) -> Self {
+        Left::Object(Box::pin(Failure(error)))
+    }
+
+    /// What there is to be dropped.
+    #[inline(always)]
+    pub(crate) fn into_object(self) -> Option<Object> {
+        match self {
+            Left::Nothing | Left::Word(_) => None,
+            Left::Object(object) => Some(object),
+        }
+    }
+}
+
+/// A finished future's value that is no word. One of a zero-sized type takes no allocation.
 struct Value<T>(T);
 
 impl<T> Unpin for Value<T> {}
 
 impl<T: 'static> Body for Value<T> {
-    fn step(self: Pin<&mut Self>, _: &mut Context<'_>, _: bool, _: &mut Option<Object>) -> bool {
+    fn step(self: Pin<&mut Self>, _: &mut Context<'_>, _: u8, _: &mut Left) -> bool {
         true
     }
 
@@ -84,10 +116,10 @@ impl<T: 'static> Body for Value<T> {
 }
 
 /// What a task that failed leaves.
-pub(crate) struct Failure(pub(crate) TaskError);
+struct Failure(TaskError);
 
 impl Body for Failure {
-    fn step(self: Pin<&mut Self>, _: &mut Context<'_>, _: bool, _: &mut Option<Object>) -> bool {
+    fn step(self: Pin<&mut Self>, _: &mut Context<'_>, _: u8, _: &mut Left) -> bool {
         true
     }
 
@@ -104,6 +136,10 @@ pub(crate) enum State {
     Running,
     Done,
 }
+
+/// The `place` of an ended task that has left no word, and of one that has.
+const NO_WORD: u8 = 0;
+const WORD: u8 = 1;
 
 /// The handle is gone: nobody wants the value.
 pub(crate) const DETACHED: u8 = 1;
@@ -139,7 +175,7 @@ pub(crate) struct Slot {
     pub(crate) since: Cell<u32>,
     pub(crate) state: Cell<State>,
     pub(crate) class: Cell<Priority>,
-    /// The ready list it is in.
+    /// The ready list it is in, while it is ready; whether it has left a word, when it has ended.
     pub(crate) place: Cell<u8>,
     flags: Cell<u8>,
 }
@@ -157,7 +193,7 @@ impl Slot {
             since: Cell::new(0),
             state: Cell::new(State::Vacant),
             class: Cell::new(Priority::Normal),
-            place: Cell::new(NOWHERE),
+            place: Cell::new(0),
             flags: Cell::new(0),
         }
     }
@@ -175,6 +211,34 @@ impl Slot {
     #[inline(always)]
     pub(crate) fn clear(&self, flag: u8) {
         self.flags.set(self.flags.get() & !flag);
+    }
+
+    /// The task has ended and left this. A word is kept where the neighbours in a ready list were.
+    #[inline(always)]
+    pub(crate) fn end(&self, left: Left) {
+        self.state.set(State::Done);
+        self.place.set(NO_WORD);
+        match left {
+            Left::Nothing => {}
+            Left::Word(word) => {
+                self.place.set(WORD);
+                self.next.set(word as u32);
+                self.previous.set((word >> 32) as u32);
+            }
+            Left::Object(object) => self.body.set(Some(object)),
+        }
+    }
+
+    /// The word that an ended task has left.
+    #[inline(always)]
+    pub(crate) fn word(&self) -> Option<u64> {
+        let word = || u64::from(self.previous.get()) << 32 | u64::from(self.next.get());
+        (self.place.get() == WORD).then(word)
+    }
+
+    #[inline(always)]
+    pub(crate) fn flags(&self) -> u8 {
+        self.flags.get()
     }
 
     pub(crate) fn set_flags(&self, flags: u8) {

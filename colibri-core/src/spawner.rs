@@ -7,7 +7,6 @@ use core::future::Future;
 
 use crate::priority::Priority;
 use crate::remote::{Message, Remote};
-use crate::slot::DETACHED;
 use crate::task::SpawnError;
 
 /// Spawns tasks on a scheduler from any thread, and wakes its host.
@@ -35,7 +34,7 @@ impl Spawner {
         F: Future<Output = ()> + Send + 'static,
     {
         self.remote.send(Message::Spawn(Box::new(move |engine| {
-            if let Err((_, refused)) = engine.admit_beyond_limit(Box::pin(future), priority, DETACHED, None) {
+            if let Err((_, refused)) = engine.admit_promised(Box::pin(future), priority) {
                 engine.dispose(Some(refused));
             }
         })))

@@ -26,7 +26,10 @@ impl TaskId {
     }
 
     /// The id of a task that was refused.
-    pub(crate) const NONE: TaskId = TaskId(u64::MAX);
+    pub(crate) const REFUSED: TaskId = TaskId(u64::MAX);
+
+    /// The same, once its handle has said so.
+    const KNOWN_AS_REFUSED: TaskId = TaskId(u64::MAX - 1);
 
     /// Index and generation.
     pub(crate) fn parts(self) -> (u32, u32) {
@@ -224,6 +227,10 @@ impl<T: 'static> Task<T> {
 
     /// Its output, or why it has none, if it has ended and this was not taken before; `None` otherwise.
     pub fn try_take(&mut self) -> Option<Result<T, TaskError>> {
+        if self.id == TaskId::REFUSED {
+            self.id = TaskId::KNOWN_AS_REFUSED;
+            return Some(Err(TaskError::Cancelled));
+        }
         self.engine.take(self.id)
     }
 

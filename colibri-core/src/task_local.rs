@@ -58,12 +58,13 @@ impl<T: 'static> TaskLocal<T> {
     ///
     /// # Panics
     ///
-    /// When there is none: outside of [`scope`](TaskLocal::scope).
+    /// When there is none: outside of [`scope`](TaskLocal::scope). A future in a scope of this local must not be polled in
+    /// `f`, which has the value: that panics, too.
     pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
         self.try_with(f).expect("the task-local value is read outside of a `scope` that sets it")
     }
 
-    /// Calls `f` on the value, if there is one.
+    /// Calls `f` on the value, if there is one; see [`with`](TaskLocal::with) for what `f` must not do.
     pub fn try_with<R>(&'static self, f: impl FnOnce(&T) -> R) -> Option<R> {
         self.value.try_with(|value| value.borrow().as_ref().map(f)).ok().flatten()
     }
@@ -83,7 +84,12 @@ struct Swapped<'v, T: 'static> {
 
 impl<'v, T> Swapped<'v, T> {
     fn new(place: &'static LocalKey<RefCell<Option<T>>>, value: &'v mut Option<T>) -> Self {
-        place.with(|place| core::mem::swap(&mut *place.borrow_mut(), value));
+        place.with(|place| {
+            let Ok(mut place) = place.try_borrow_mut() else {
+                panic!("a future in a task-local's scope is polled inside of the same local's `with`: await it outside")
+            };
+            core::mem::swap(&mut *place, value);
+        });
         Swapped { place, value }
     }
 }

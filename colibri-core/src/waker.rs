@@ -8,6 +8,7 @@ use alloc::sync::Arc;
 use alloc::task::Wake;
 use core::task::Waker;
 
+use crate::fault::{self, Fault};
 use crate::local;
 use crate::remote::Remote;
 use crate::slot::NIL;
@@ -36,12 +37,16 @@ impl Link {
 
     /// A wake from anywhere. `true`: it is the first one in the stack, and the host must be told.
     pub(crate) fn push(&self, head: &AtomicU32, number: u32) -> bool {
-        if self.queued.swap(true, Ordering::AcqRel) {
+        if self.set_queued() {
             return false;
         }
         let mut first = head.load(Ordering::Relaxed);
         loop {
             self.next.store(first, Ordering::Relaxed);
+            if fault::seeded(Fault::PushesWithoutALook) {
+                head.store(number, Ordering::Release);
+                return first == NIL;
+            }
             match head.compare_exchange_weak(first, number, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => return first == NIL,
                 Err(now) => first = now,
@@ -49,9 +54,22 @@ impl Link {
         }
     }
 
+    /// Notes that it goes on the stack: whether it was there.
+    #[inline(always)]
+    fn set_queued(&self) -> bool {
+        if fault::seeded(Fault::DedupesByExchange) {
+            let exchange = self.queued.compare_exchange(false, true, Ordering::AcqRel, Ordering::Relaxed);
+            return exchange.is_err();
+        }
+        self.queued.swap(true, Ordering::AcqRel)
+    }
+
     /// Takes a link that a drain found out of the stack, *before* the task is polled: a wake that comes from now on
     /// is a new one. Its acquire side makes what the waker wrote visible to that poll.
-    pub(crate) fn take(&self) {
+    fn take(&self) {
+        if fault::seeded(Fault::DedupesByExchange) {
+            return self.queued.store(false, Ordering::Release);
+        }
         self.queued.swap(false, Ordering::AcqRel);
     }
 
@@ -59,6 +77,9 @@ impl Link {
     /// makes what those who dropped theirs did before visible.
     #[inline(always)]
     pub(crate) fn is_settled(&self) -> bool {
+        if fault::seeded(Fault::TrustsTheCount) {
+            return true;
+        }
         fence(Ordering::Acquire);
         !self.queued.load(Ordering::Relaxed)
     }
@@ -79,6 +100,11 @@ pub(crate) fn drain<'l>(head: &AtomicU32, link: impl Fn(u32) -> &'l Link, mut ea
         let number = oldest;
         let link = link(number);
         oldest = link.next.load(Ordering::Relaxed);
+        if fault::seeded(Fault::PollsBeforeItUnqueues) {
+            each(number);
+            link.take();
+            continue;
+        }
         link.take();
         each(number);
     }
@@ -126,5 +152,21 @@ impl Entry {
     #[inline(always)]
     pub(crate) fn is_unshared(&self) -> bool {
         Arc::strong_count(&self.header) == 2 && self.header.link.is_settled()
+    }
+}
+
+#[cfg(all(test, not(colibri_loom), target_pointer_width = "64"))]
+mod tests {
+    use super::*;
+    use crate::slot::Slot;
+    use core::cell::OnceCell;
+
+    /// What is asked of the heap for a task with a future of 48 bytes, which waits with a waker of its own. An allocator
+    /// rounds each piece up: glibc's makes it 184.
+    #[test]
+    fn a_parked_task_takes_160_bytes() {
+        let counts = 2 * size_of::<usize>();
+        let header = counts + size_of::<Header>();
+        assert_eq!(size_of::<Slot>() + 48 + size_of::<OnceCell<Entry>>() + header, 160);
     }
 }

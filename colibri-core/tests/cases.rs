@@ -1240,24 +1240,64 @@ fn case_21_nothing_is_polled_after_it_is_ready() {
     assert_eq!(bench.scheduler.block_on(steps).unwrap(), 3);
 }
 
-/// tokio #3662: cancel from another thread panicked. A handle stays on its thread; another one asks through a channel.
+/// tokio #3662: cancel from another thread panicked. At any time: before the first poll, while the task waits, hovers, is
+/// ready or runs, after its end, after the scheduler's.
 #[test]
-fn case_22_another_thread_may_ask_for_a_cancel_at_any_time() {
+fn case_22_another_thread_may_cancel_at_any_time() {
+    for state in ["new", "idle", "paused", "delayed", "finished", "shut down", "gone"] {
+        let scheduler = support::builder().build();
+        let dropped = Rc::new(Cell::new(false));
+        let noted = dropped.clone();
+        let capture = OnDrop(move || noted.set(true));
+        let future = async move {
+            let _capture = capture;
+            std::future::pending::<()>().await;
+        };
+        let task = match state {
+            "delayed" => scheduler.task(future).after(HOUR).spawn(),
+            "finished" => scheduler.spawn(Priority::Normal, async move { drop(future) }),
+            _ => scheduler.spawn(Priority::Normal, future),
+        };
+        if state != "new" {
+            scheduler.run_slice();
+        }
+        let abort = task.abort_handle();
+        let kept = match state {
+            "paused" => {
+                task.pause();
+                Some(scheduler)
+            }
+            "shut down" => {
+                scheduler.shutdown();
+                Some(scheduler)
+            }
+            "gone" => {
+                drop(scheduler);
+                None
+            }
+            _ => Some(scheduler),
+        };
+        std::thread::spawn(move || abort.abort()).join().unwrap();
+        if let Some(scheduler) = &kept {
+            scheduler.run_slice();
+            assert_eq!(scheduler.live_tasks(), 0, "{state}");
+        }
+        assert!(dropped.get() && task.is_finished(), "{state}");
+    }
+}
+
+/// The same while the task runs, however the two race.
+#[test]
+fn case_22_another_thread_may_cancel_a_task_that_runs() {
     for round in 0..50 {
         let scheduler = support::builder().build();
-        let (ask, asked) = oneshot::channel::<()>();
         let task = scheduler.spawn(Priority::Idle, async {
             loop {
                 yield_now().await;
             }
         });
-        let own = Rc::new(task);
-        let cancelled = own.clone();
-        drop(scheduler.spawn(Priority::Immediate, async move {
-            asked.await.unwrap();
-            cancelled.cancel();
-        }));
-        let thread = std::thread::spawn(move || ask.send(()).unwrap());
+        let abort = task.abort_handle();
+        let thread = std::thread::spawn(move || abort.abort());
         if round % 2 == 0 {
             thread.join().unwrap();
             scheduler.run();
@@ -1265,7 +1305,7 @@ fn case_22_another_thread_may_ask_for_a_cancel_at_any_time() {
             scheduler.run();
             thread.join().unwrap();
         }
-        assert!(own.is_finished());
+        assert!(task.is_finished());
     }
 }
 

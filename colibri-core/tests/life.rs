@@ -37,6 +37,7 @@ enum Cancel {
     WhileReady,
     WhileRunning,
     ByAnotherTask,
+    ByAnotherThread,
     ByADestructor,
     ByItsOwnDestructor,
     ByItsTimeout,
@@ -51,6 +52,8 @@ enum Handle {
     BlockedOn,
     Taken,
     DroppedBefore,
+    /// In its own second poll.
+    DroppedWhileItRuns,
     DroppedAfter,
     /// Dropped while the task is idle.
     CancelsOnDrop,
@@ -59,7 +62,7 @@ enum Handle {
 
 const ENDS: [End; 3] = [End::Finishes, End::Panics, End::Never];
 const DROPPINGS: [Dropping; 2] = [Dropping::Quietly, Dropping::Panicking];
-const CANCELS: [Cancel; 12] = [
+const CANCELS: [Cancel; 13] = [
     Cancel::Nobody,
     Cancel::BeforeTheFirstPoll,
     Cancel::WhileIdle,
@@ -67,17 +70,19 @@ const CANCELS: [Cancel; 12] = [
     Cancel::WhileReady,
     Cancel::WhileRunning,
     Cancel::ByAnotherTask,
+    Cancel::ByAnotherThread,
     Cancel::ByADestructor,
     Cancel::ByItsOwnDestructor,
     Cancel::ByItsTimeout,
     Cancel::ByShutdown,
     Cancel::AfterTheEnd,
 ];
-const HANDLES: [Handle; 7] = [
+const HANDLES: [Handle; 8] = [
     Handle::Joined,
     Handle::BlockedOn,
     Handle::Taken,
     Handle::DroppedBefore,
+    Handle::DroppedWhileItRuns,
     Handle::DroppedAfter,
     Handle::CancelsOnDrop,
     Handle::AwaitedInATask,
@@ -156,6 +161,8 @@ impl Drop for Value {
 struct World {
     case: Case,
     scope: RefCell<Option<TaskScope>>,
+    /// The handle that is dropped while its task runs.
+    handle: RefCell<Option<Task<Value>>>,
     waker: RefCell<Option<Waker>>,
     polls: Cell<u32>,
     future_drops: Cell<u32>,
@@ -201,6 +208,8 @@ impl Future for Subject {
         if world.polls.get() == 1 {
             return Poll::Pending;
         }
+        let handle = world.handle.take();
+        assert!(panic_of(|| drop(handle)).is_none(), "a handle's drop panicked");
         if world.case.cancel == Cancel::WhileRunning {
             self.over = true;
             world.cancel();
@@ -279,6 +288,7 @@ fn live(case: Case) -> Result<(), String> {
     let world = Rc::new(World {
         case,
         scope: RefCell::new(Some(TaskScope::new(&scheduler))),
+        handle: RefCell::default(),
         waker: RefCell::default(),
         polls: Cell::new(0),
         future_drops: Cell::new(0),
@@ -307,6 +317,7 @@ fn live(case: Case) -> Result<(), String> {
     bystander();
     let joins = Arc::new(Joiner { capture: Arc::downgrade(&capture), ..Joiner::default() });
     let join_waker = Waker::from(joins.clone());
+    let abort = task.abort_handle();
     let mut handle: Option<Task<Value>> = Some(task);
     match case.handle {
         Handle::Joined => {
@@ -322,7 +333,7 @@ fn live(case: Case) -> Result<(), String> {
                 *world.awaited.borrow_mut() = Some(read(result));
             }));
         }
-        Handle::BlockedOn | Handle::Taken | Handle::DroppedAfter => (),
+        Handle::BlockedOn | Handle::Taken | Handle::DroppedWhileItRuns | Handle::DroppedAfter => (),
     }
 
     // Its first poll.
@@ -336,10 +347,13 @@ fn live(case: Case) -> Result<(), String> {
         let dropped = handle.take();
         check(panic_of(|| drop(dropped)).is_none(), "a handle's drop panicked")?;
     }
+    if case.handle == Handle::DroppedWhileItRuns {
+        world.handle.replace(handle.take());
+    }
     match case.cancel {
         Cancel::WhileIdle => world.cancel(),
         Cancel::WhilePaused => {
-            handle.as_ref().map(Task::pause);
+            handle.as_ref().or(world.handle.borrow().as_ref()).map(Task::pause);
             world.cancel();
         }
         Cancel::WhileReady => {
@@ -354,6 +368,14 @@ fn live(case: Case) -> Result<(), String> {
         Cancel::ByAnotherTask => {
             let world = world.clone();
             drop(scheduler.spawn(Priority::Normal, async move { world.cancel() }));
+        }
+        Cancel::ByAnotherThread => {
+            // It takes effect in the scheduler's next turn.
+            std::thread::spawn(move || abort.abort()).join().unwrap();
+            check(
+                world.future_drops.get() == u32::from(case.handle == Handle::CancelsOnDrop),
+                "dropped too early",
+            )?;
         }
         Cancel::ByADestructor => {
             let world = world.clone();
@@ -425,7 +447,7 @@ fn live(case: Case) -> Result<(), String> {
         }
         _ => (),
     }
-    let dropped = handle.take();
+    let dropped = (handle.take(), world.handle.take());
     check(panic_of(|| drop(dropped)).is_none(), "a handle's drop panicked")?;
 
     // The scheduler works on; and ends with nothing left.
@@ -454,6 +476,6 @@ fn all_combinations_of_a_tasks_life() {
             Some(panic) => wrong.push(format!("{case:?}: it panicked: {panic}")),
         }
     }
-    assert_eq!(count, 3 * 2 * 2 * 12 * 7);
+    assert_eq!(count, 3 * 2 * 2 * 13 * 8);
     assert!(wrong.is_empty(), "{} of {count} are wrong:\n{}", wrong.len(), wrong.join("\n"));
 }

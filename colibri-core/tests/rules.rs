@@ -435,6 +435,18 @@ fn rule_04_a_storm_of_promotions_leaves_the_upper_class_half() {
 }
 
 #[test]
+fn rule_04_a_storm_rises_in_portions_that_do_not_hold_the_thread() {
+    let bench = Bench::new();
+    for _ in 0..200 {
+        bench.start(Priority::Idle, bench.work("storm", 1, MS));
+    }
+    bench.clock.advance(600 * MS);
+    // Each look lets 64 of them rise: one slice of no length is one look.
+    let risen: Vec<u64> = (0..5).map(|_| bench.scheduler.run_for(Duration::ZERO).promoted).collect();
+    assert_eq!(risen, [64, 64, 64, 8, 0]);
+}
+
+#[test]
 fn rule_04_promotions_come_in_order() {
     let bench = Bench::new();
     bench.start(Priority::Normal, bench.work("n", u32::MAX, MS));
@@ -926,19 +938,21 @@ fn rule_07_two_timers_whose_wakers_panic_when_dropped() {
                 quiet_panic("a waker's destructor");
             }
         }
-        let scheduler = support::builder().build();
-        let task = scheduler.spawn(Priority::Normal, async {
+        let (scheduler, sleeps) = (support::builder().build(), Rc::new(RefCell::new(Vec::new())));
+        let kept = sleeps.clone();
+        let task = scheduler.spawn(Priority::Normal, async move {
             for _ in 0..2 {
                 let mut sleep = Box::pin(sleep(DAY));
                 assert!(support::poll_with(&mut sleep, &Arc::new(PanicsWhenDropped).into()).is_pending());
                 // Its timer stays.
-                std::mem::forget(sleep);
+                kept.borrow_mut().push(sleep);
             }
         });
         scheduler.block_on(task).unwrap();
         assert_eq!(scheduler.pending_timers(), 2);
         scheduler.shutdown();
         assert_eq!(scheduler.pending_timers(), 0);
+        drop(sleeps);
     });
 }
 
@@ -1367,8 +1381,12 @@ fn rule_11_more_than_max_tasks_are_refused_and_none_that_was_accepted_is_lost() 
         tasks.iter().map(|task| task.is_finished()).collect::<Vec<_>>(),
         [false, false, false, true, true]
     );
-    let refused = tasks.into_iter().next_back().unwrap();
-    assert!(matches!(bench.scheduler.block_on(refused), Err(TaskError::Cancelled)));
+    let mut tasks = tasks.into_iter().rev();
+    let (awaited, mut taken) = (tasks.next().unwrap(), tasks.next().unwrap());
+    assert!(matches!(bench.scheduler.block_on(awaited), Err(TaskError::Cancelled)));
+    assert!(matches!(taken.try_take(), Some(Err(TaskError::Cancelled))));
+    assert!(taken.try_take().is_none() && taken.is_finished(), "an output is taken once");
+    drop((tasks, taken));
     bench.slices(2);
     assert_eq!((bench.log.folded().as_str(), bench.scheduler.stats().refused), ("0 1 2", 2));
     // Room again; and a refused future is dropped at once.
@@ -1410,6 +1428,9 @@ fn rule_11_a_spawner_is_told_that_there_is_no_room() {
             spawner.spawn(Priority::Normal, task).is_ok()
         })
         .count();
+    // Who was promised a place has it: also before those that this thread starts.
+    assert_eq!(accepted, 2);
+    assert_eq!(bench.scheduler.try_spawn(Priority::Normal, async {}).err(), Some(SpawnError::Full));
     bench.slices(5);
     assert_eq!(runs.load(Ordering::SeqCst), accepted);
 }
@@ -1633,6 +1654,19 @@ fn task_locals_belong_to_their_task() {
     assert_eq!(bench.scheduler.block_on(none).unwrap(), None);
     assert!(bench.scheduler.block_on(panics).is_err());
     assert_eq!(NAME.try_with(|value| value.get()), None);
+    // Inside of `with`: reading again is well, another scope is an error that names the cure.
+    let nested = NAME.scope(Rc::default(), async {
+        NAME.with(|outer| NAME.with(|inner| assert!(Rc::ptr_eq(outer, inner))));
+        let scope = || NAME.scope(Rc::default(), std::future::ready(()));
+        let said = NAME.with(|_| panic_of(|| scope().now_or_never()));
+        scope().await;
+        said.unwrap()
+    });
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| ()));
+    let said = bench.scheduler.block_on(nested);
+    std::panic::set_hook(print);
+    assert!(said.contains("await it outside"), "{said}");
 }
 
 #[test]
@@ -1690,6 +1724,38 @@ fn a_slice_tells_what_it_did() {
     assert_eq!(report.next_timer, Some(Instant::ZERO + 111 * MS));
     let stats = bench.scheduler.stats();
     assert_eq!((stats.spawned, stats.ended, stats.worst_overrun), (3, 2, 3 * MS));
+}
+
+/// Two tasks that look after themselves, an input, a timer, and one that holds the thread for 400 ms without a check.
+#[test]
+fn a_task_that_never_checks_is_reported_and_harms_nobody_else() {
+    if !support::in_turn() {
+        return;
+    }
+    let bench = Bench::new();
+    let (clock, log) = (bench.clock.clone(), bench.log.clone());
+    bench.start(Priority::Normal, bench.work("a", 6, MS));
+    let holds = bench.scheduler.spawn_fn(Priority::Normal, move || {
+        log.say("holds");
+        clock.advance(400 * MS);
+    });
+    bench.start(Priority::Normal, bench.work("b", 6, MS));
+    let log = bench.log.clone();
+    bench.start(Priority::Immediate, async move {
+        sleep(10 * MS).await;
+        log.say("timer");
+    });
+    let report = bench.scheduler.run_slice();
+    assert_eq!((report.used, report.overrun, report.overrun_by), (402 * MS, 394 * MS, Some(holds.id())));
+    // What came meanwhile comes first, then who waited, each with the turn that it has.
+    while bench.scheduler.run_slice().work_left {}
+    let expected = "a×2 \
+                    holds \
+                    timer \
+                    b×2 a×2 b×2 a×2 b×2";
+    assert_eq!(bench.log.folded(), expected);
+    let stats = bench.scheduler.stats();
+    assert_eq!((stats.overruns, stats.worst_overrun, stats.ended), (1, 394 * MS, 4));
 }
 
 #[test]

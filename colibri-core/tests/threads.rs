@@ -240,6 +240,39 @@ fn spawners_of_four_threads_lose_nothing() {
     });
 }
 
+/// While four threads spawn as fast as they can, and this one does: never more than `max_tasks` at once.
+#[test]
+fn max_tasks_holds_whoever_spawns() {
+    const LIMIT: usize = 50;
+    let scheduler = support::builder().max_tasks(LIMIT).build();
+    let (over, refused) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    let threads: Vec<_> = (0..THREADS)
+        .map(|_| {
+            let (spawner, over, refused) = (scheduler.spawner(), over.clone(), refused.clone());
+            thread::spawn(move || {
+                while !over.load(Ordering::Relaxed) {
+                    if spawner.spawn(Priority::Normal, yield_now()).is_err() {
+                        refused.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+            })
+        })
+        .collect();
+    while scheduler.stats().spawned < 20_000 || refused.load(Ordering::Relaxed) == 0 {
+        for _ in 0..LIMIT {
+            drop(scheduler.spawn(Priority::Normal, yield_now()));
+            assert!(scheduler.live_tasks() <= LIMIT, "{} live", scheduler.live_tasks());
+        }
+        scheduler.run_for(Duration::from_micros(1));
+        assert!(scheduler.live_tasks() <= LIMIT, "{} live", scheduler.live_tasks());
+    }
+    over.store(true, Ordering::Relaxed);
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    while scheduler.run_slice().work_left {}
+    let stats = scheduler.stats();
+    assert_eq!((scheduler.live_tasks(), stats.spawned), (0, stats.ended));
+}
+
 #[test]
 fn spawns_race_with_shutdown_and_every_future_is_dropped_once() {
     struct Counts(Arc<AtomicUsize>);

@@ -7,5 +7,5 @@ use crate::cargo;
 
 /// Builds and starts the bench.
 pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
-    cargo::run_release("colibri-bench", arguments)
+    cargo::run_release("colibri-bench", None, arguments)
 }

@@ -1,6 +1,5 @@
 //! `cargo xtask loom [MODEL]`: the models of everything that threads share, over all interleavings.
 
-use std::path::PathBuf;
 use std::process::{Command, ExitCode, Output};
 use std::time::Instant;
 
@@ -45,8 +44,8 @@ fn command(name: Option<&str>) -> Command {
     let mut command = cargo::cargo();
     command.current_dir(cargo::root()).args(["test", "--release", "--package", "colibri-core", "--lib"]);
     command.args(["--", "--nocapture", &format!("{MODEL}{}", name.unwrap_or_default())]);
-    command.env("RUSTFLAGS", flags(std::env::var("RUSTFLAGS").ok()));
-    command.env("CARGO_TARGET_DIR", target(std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from)));
+    command.env("RUSTFLAGS", cargo::flags("--cfg colibri_loom"));
+    command.env("CARGO_TARGET_DIR", cargo::target_beside("loom"));
     // Link-time optimisation takes longer than it saves; and a model that overflows must say so.
     command.env("CARGO_PROFILE_RELEASE_LTO", "off").env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
     command.env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true");
@@ -54,15 +53,6 @@ fn command(name: Option<&str>) -> Command {
     // Either would end a model early, silently and green.
     command.env_remove("LOOM_MAX_PERMUTATIONS").env_remove("LOOM_MAX_DURATION");
     command
-}
-
-/// The caller's own flags are kept.
-fn flags(own: Option<String>) -> String {
-    format!("{} --cfg colibri_loom", own.unwrap_or_default()).trim_start().to_owned()
-}
-
-fn target(own: Option<PathBuf>) -> PathBuf {
-    own.unwrap_or_else(|| cargo::root().join("target")).join("loom")
 }
 
 /// What a line of the test program says of a model. Where tests run one after the other, their names stand before it.
@@ -89,13 +79,5 @@ mod tests {
         assert_eq!(finding("test model::model_a ... LeavesOutputs: found"), Some("LeavesOutputs: found"));
         assert_eq!(finding("test model::wakes::model_push_against_park ... ok"), None);
         assert_eq!(finding("thread 'a' panicked at b.rs:1:1:"), None);
-    }
-
-    #[test]
-    fn the_callers_flags_and_folder_are_kept() {
-        assert_eq!(flags(None), "--cfg colibri_loom");
-        assert_eq!(flags(Some("-C target-cpu=native".into())), "-C target-cpu=native --cfg colibri_loom");
-        assert_eq!(target(Some("/a".into())), PathBuf::from("/a/loom"));
-        assert!(target(None).ends_with("target/loom"));
     }
 }

@@ -1,4 +1,5 @@
-//! The commands of the workspace: `cargo xtask bench`, `fairness`, `loom`, `fuzz-macro`, `convert`, `test`, `ci`.
+//! The commands of the workspace: `cargo xtask bench`, `fairness`, `loom`, `soak`, `sanitize`, `fuzz-macro`, `convert`,
+//! `test`, `ci`.
 //!
 //! It starts the other programs with cargo and never links them, so that it is built in seconds.
 
@@ -9,6 +10,8 @@ mod convert;
 mod fairness;
 mod fuzz_macro;
 mod loom;
+mod sanitize;
+mod soak;
 mod step;
 mod test;
 
@@ -67,6 +70,20 @@ enum Command {
         /// Only the models whose names begin so: wake_against_poll, for example
         model: Option<String>,
     },
+    /// Runs the scheduler under fire from four threads for minutes or hours: nothing may be lost, no memory grow
+    /// (`cargo xtask soak --help` has the options)
+    #[command(disable_help_flag = true)]
+    Soak {
+        /// Handed to soak as they are
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
+    /// Runs the core's tests under AddressSanitizer
+    #[command(after_help = sanitize::HELP)]
+    Sanitize {
+        /// Only the tests of this file of colibri-core/tests: threads, for example
+        test: Option<String>,
+    },
     /// Everything a contributor must see pass: format, lints, docs, a quick fairness run, loom models, all tests
     Test,
     /// What runs before a change is accepted: `test` and more
@@ -78,6 +95,8 @@ fn main() -> ExitCode {
         Command::Bench { arguments } => bench::run(&arguments),
         Command::Fairness { arguments } => fairness::run(&arguments),
         Command::Loom { model } => loom::run(model.as_deref()),
+        Command::Soak { arguments } => soak::run(&arguments),
+        Command::Sanitize { test } => sanitize::run(test.as_deref()),
         Command::FuzzMacro { arguments } => fuzz_macro::run(&arguments),
         Command::Convert { arguments } => convert::run(&arguments),
         Command::Test => test::run(),
@@ -106,6 +125,9 @@ mod tests {
         let cli = Cli::parse_from(["cargo xtask", "fuzz-macro", "--functions", "60"]);
         let Command::FuzzMacro { arguments } = cli.command else { panic!("{cli:?}") };
         assert_eq!(arguments, ["--functions", "60"]);
+        let cli = Cli::parse_from(["cargo xtask", "soak", "--time", "5min"]);
+        let Command::Soak { arguments } = cli.command else { panic!("{cli:?}") };
+        assert_eq!(arguments, ["--time", "5min"]);
         let cli = Cli::parse_from(["cargo xtask", "convert", "heck", "--list"]);
         let Command::Convert { arguments } = cli.command else { panic!("{cli:?}") };
         assert_eq!(arguments, ["heck", "--list"]);

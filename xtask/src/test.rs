@@ -12,7 +12,7 @@ const OPT_LEVEL: (&str, &str) = ("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
 /// In a mode each task gives way at every check, or who is next among equals is drawn. Tests of just the order of turns leave
 /// themselves out.
 const MODE: &str = "COLIBRI_TEST_MODE";
-const IN_A_MODE: [&str; 19] = [
+pub(crate) const IN_A_MODE: [&str; 19] = [
     "test",
     "--package",
     "colibri-core",

@@ -10,21 +10,21 @@ use crate::stats::TaskStats;
 use crate::task::TaskId;
 
 impl Engine {
-    /// A poll of a task with extras begins; it waited so long for it. Returns when that was, if the task has an account.
+    /// A poll of a task with extras begins; it waited so long for it.
     #[cold]
-    pub(super) fn open_account(&self, index: u32, wait_micros: u32) -> Option<u64> {
+    pub(super) fn open_account(&self, index: u32, wait_micros: u32) {
         let kept = self.with_account(index, |account| account.began(wait_micros));
-        kept.map(|()| {
+        if kept.is_some() {
             // The look after this poll is where its time ends.
             self.until_look.set(1);
-            self.read_clock()
-        })
+            self.poll_began.set(self.read_clock());
+        }
     }
 
-    /// The poll that began at `begun` was over at the last look.
+    /// A poll of a task with extras was over at the last look.
     #[cold]
-    pub(super) fn close_account(&self, index: u32, begun: u64) {
-        let ran = self.now.get().saturating_sub(begun);
+    pub(super) fn close_account(&self, index: u32) {
+        let ran = self.now.get().saturating_sub(self.poll_began.get());
         self.with_account(index, |account| account.ran(ran));
     }
 

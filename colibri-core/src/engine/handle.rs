@@ -1,6 +1,5 @@
 //! What a task's handle does to it.
 
-use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::task::Waker;
@@ -10,9 +9,10 @@ use crate::event::Kind;
 use crate::fault::{self, Fault};
 use crate::local;
 use crate::priority::Priority;
-use crate::slot::{CANCELLED, DETACHED, EXTRAS, Failure, HIDDEN, NIL, Object, PAUSED, Slot, State, WOKEN};
+use crate::slot::{CANCELLED, DETACHED, EXTRAS, HIDDEN, Left, NIL, PAUSED, Slot, State, WOKEN};
 use crate::task::{TaskError, TaskId, TaskSnapshot, TaskState};
 use crate::unwind;
+use crate::word;
 
 impl Engine {
     #[inline(always)]
@@ -49,13 +49,13 @@ impl Engine {
         match slot.state.get() {
             State::Running if fault::seeded(Fault::ForgetsCancelOfTheRunning) => return,
             State::Running => return slot.set(CANCELLED),
+            State::Ready if fault::seeded(Fault::LeavesCancelledInTheirList) => {}
             State::Ready => self.unlink(index, slot),
             State::Idle => {}
             State::Vacant | State::Done => return,
         }
         let body = slot.body.take();
-        let failure =
-            error.filter(|_| !slot.is(DETACHED)).map(|error| -> Object { Box::pin(Failure(error)) });
+        let failure = error.filter(|_| !slot.is(DETACHED)).map_or(Left::Nothing, Left::failure);
         let leftovers = self.finish(index, slot, failure, Kind::Cancelled);
         self.dispose(body);
         self.settle(leftovers);
@@ -106,8 +106,15 @@ impl Engine {
     }
 
     /// The handle is gone.
+    #[inline(always)]
     pub(crate) fn detach(&self, id: TaskId) {
-        let Some((index, slot)) = self.find(id) else { return };
+        // Most handles have been awaited, and stand for nothing any more.
+        if let Some((index, slot)) = self.find(id) {
+            self.let_go(index, slot);
+        }
+    }
+
+    fn let_go(&self, index: u32, slot: &Slot) {
         if slot.joiner.get() != NIL {
             // Nobody awaits it any more.
             let joiner = self.take_joiner(index, slot);
@@ -126,6 +133,10 @@ impl Engine {
         let (index, slot) = self.find(id)?;
         if slot.state.get() != State::Done {
             return None;
+        }
+        if let Some(word) = slot.word() {
+            self.release(index, slot);
+            return word::unpack(word).map(Ok);
         }
         let mut out = None::<T>;
         let error = self.release(index, slot).and_then(|object| object.take(&mut out));
@@ -152,18 +163,13 @@ impl Engine {
 
     /// Who awaited the handle does so no more.
     fn take_joiner(&self, index: u32, slot: &Slot) -> Option<Waker> {
-        if slot.joiner.get() != NIL {
-            self.forget_waiter(index);
-        }
+        self.forget_waiter(index);
         self.take_joiner_of_ended(index, slot)
     }
 
-    /// The same at the task's end, after which its class is nobody's concern.
+    /// The same at the task's end, after which its class is nobody's concern. There is one.
     pub(super) fn take_joiner_of_ended(&self, index: u32, slot: &Slot) -> Option<Waker> {
         let number = slot.joiner.replace(NIL);
-        if number == NIL {
-            return None;
-        }
         self.remove_waiter(index);
         let mut joiners = self.joiners.borrow_mut();
         joiners.free.push(number);

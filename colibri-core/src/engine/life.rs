@@ -9,13 +9,14 @@ use crate::event::Kind;
 use crate::fault::{self, Fault};
 use crate::priority::Priority;
 use crate::queue;
-use crate::slot::{DEBTOR, DETACHED, EXTRAS, HIDDEN, NIL, Object, PAUSED, Slot, State, WAITS, WOKEN};
+use crate::slot::{DEBTOR, DETACHED, EXTRAS, HIDDEN, Left, NIL, Object, PAUSED, Slot, State, WAITS, WOKEN};
 use crate::stats::TaskStats;
 use crate::task::{SpawnError, TaskId};
 use crate::timer::Target;
 
 impl Engine {
-    /// Accepts a task. `None`: there is no room, or the scheduler is shut down.
+    /// Accepts a task, unless there is no room or the scheduler is shut down.
+    #[inline(never)]
     pub(crate) fn admit(
         &self,
         body: Object,
@@ -23,47 +24,61 @@ impl Engine {
         flags: u8,
         extras: Option<Box<Extras>>,
     ) -> Result<TaskId, (SpawnError, Object)> {
-        if flags & HIDDEN == 0 && self.live.get() >= self.figures.max_tasks {
-            self.counters.refused();
-            return Err((SpawnError::Full, body));
+        // First, since a clock is user code, which may even shut the scheduler down or start tasks.
+        self.look_before_stamp();
+        if flags & HIDDEN == 0 && self.figures.max_tasks != usize::MAX && !self.takes_place() {
+            return Err((self.refuse(SpawnError::Full), body));
         }
-        self.admit_beyond_limit(body, class, flags, extras)
+        self.give_place(body, class, flags, extras)
     }
 
     /// The same for a task that was promised a place.
-    pub(crate) fn admit_beyond_limit(
+    #[cfg(feature = "std")]
+    pub(crate) fn admit_promised(
+        &self,
+        body: Object,
+        class: Priority,
+    ) -> Result<TaskId, (SpawnError, Object)> {
+        self.look_before_stamp();
+        self.give_place(body, class, DETACHED, None)
+    }
+
+    /// Whether there is room for one more; it counts as living from now on, so that nobody else is promised its place.
+    #[cold]
+    fn takes_place(&self) -> bool {
+        !self.closed.get() && self.remote.take_place(self.live.get(), self.figures.max_tasks)
+    }
+
+    #[cold]
+    fn refuse(&self, error: SpawnError) -> SpawnError {
+        self.counters.refused();
+        if self.closed.get() { SpawnError::ShutDown } else { error }
+    }
+
+    #[inline(always)]
+    fn give_place(
         &self,
         body: Object,
         class: Priority,
         flags: u8,
         extras: Option<Box<Extras>>,
     ) -> Result<TaskId, (SpawnError, Object)> {
-        // First, since a clock is user code, which may even shut the scheduler down.
-        self.look_before_stamp();
         if self.closed.get() {
-            self.counters.refused();
-            return Err((SpawnError::ShutDown, body));
+            return Err((self.refuse(SpawnError::ShutDown), body));
         }
-        let index = match self.free.get() {
+        let (index, slot) = match self.free.get() {
             NIL => match self.slots.grow(Slot::vacant) {
-                Some(index) => index,
-                None => return Err((SpawnError::Full, body)),
+                Some(index) => (index, self.slots.at(index)),
+                None => return Err((self.refuse(SpawnError::Full), body)),
             },
             index => {
-                self.free.set(self.slots.at(index).next.get());
-                index
+                let slot = self.slots.at(index);
+                self.free.set(slot.next.get());
+                (index, slot)
             }
         };
-        let extras = if self.figures.task_stats && flags & HIDDEN == 0 {
-            let mut extras = extras.unwrap_or_default();
-            extras.account = Some(TaskStats::default());
-            Some(extras)
-        } else {
-            extras
-        };
-        let delayed = extras.as_ref().is_some_and(|extras| extras.delayed);
-        let slot = self.slots.at(index);
-        slot.body.set(Some(body));
+        // A vacant slot's is empty: forgotten, it need not be asked whether there is something to drop.
+        core::mem::forget(slot.body.replace(Some(body)));
         slot.class.set(class);
         slot.used.set(0);
         slot.set_flags(flags);
@@ -72,6 +87,23 @@ impl Engine {
             self.set_live(self.live.get() + 1);
             self.counters.spawned();
         }
+        if extras.is_some() || self.figures.task_stats {
+            self.start_with_extras(index, slot, extras);
+        } else {
+            self.note(Kind::Spawned, index, slot);
+            self.enqueue_plain(index, slot, class);
+        }
+        Ok(id_of(index, slot))
+    }
+
+    /// The same for a task with extras, which may be delayed.
+    #[cold]
+    fn start_with_extras(&self, index: u32, slot: &Slot, extras: Option<Box<Extras>>) {
+        let mut extras = extras;
+        if self.figures.task_stats && !slot.is(HIDDEN) {
+            extras.get_or_insert_default().account = Some(TaskStats::default());
+        }
+        let delayed = extras.as_ref().is_some_and(|extras| extras.delayed);
         if let Some(extras) = extras {
             slot.set(EXTRAS);
             self.extras.borrow_mut().insert(index, extras);
@@ -80,7 +112,6 @@ impl Engine {
         if !delayed {
             self.enqueue(index, slot);
         }
-        Ok(id_of(index, slot))
     }
 
     /// Other threads read the number, to know whether there is room.
@@ -120,14 +151,14 @@ impl Engine {
         if slot.is(EXTRAS) && self.enqueue_by_deadline(index, slot) {
             return;
         }
-        self.enqueue_plain(index, slot);
+        self.enqueue_plain(index, slot, slot.class.get());
     }
 
     /// The same for a task without extras.
     #[inline(always)]
-    pub(super) fn enqueue_plain(&self, index: u32, slot: &Slot) {
+    pub(super) fn enqueue_plain(&self, index: u32, slot: &Slot, class: Priority) {
         slot.since.set(self.now_micros.get());
-        self.ready.push_back(&self.slots, index, slot, slot.class.get(), queue::Kind::Ready);
+        self.ready.push_back(&self.slots, index, slot, class, queue::Kind::Ready);
     }
 
     #[cold]
@@ -185,7 +216,7 @@ impl Engine {
 
     /// Ends a task: its header, its joiner and its side tables are let go, its value is kept for the handle.
     #[inline(always)]
-    pub(super) fn finish(&self, index: u32, slot: &Slot, value: Option<Object>, kind: Kind) -> Leftovers {
+    pub(super) fn finish(&self, index: u32, slot: &Slot, value: Left, kind: Kind) -> Leftovers {
         self.note(kind, index, slot);
         if !slot.is(HIDDEN) {
             self.set_live(self.live.get() - 1);
@@ -195,9 +226,13 @@ impl Engine {
             self.paused.set(self.paused.get() - 1);
             slot.clear(PAUSED);
         }
-        self.drop_header(slot.header.replace(NIL));
-        let mut leftovers =
-            Leftovers { joiner: self.take_joiner_of_ended(index, slot), ..Leftovers::default() };
+        if slot.header.get() != NIL {
+            self.drop_header(slot.header.replace(NIL));
+        }
+        let mut leftovers = Leftovers::default();
+        if slot.joiner.get() != NIL {
+            leftovers.joiner = self.take_joiner_of_ended(index, slot);
+        }
         if fault::seeded(Fault::ForgetsJoiners) {
             leftovers.joiner = None;
         }
@@ -208,11 +243,10 @@ impl Engine {
             self.drop_extras(index, slot, &mut leftovers);
         }
         if slot.is(DETACHED) {
-            leftovers.object = value;
+            leftovers.object = value.into_object();
             self.release(index, slot);
         } else {
-            slot.state.set(State::Done);
-            slot.body.set(value);
+            slot.end(value);
         }
         leftovers
     }

@@ -14,7 +14,7 @@ pub(super) struct Wait {
     /// It polled the handle with its own waker, and so polls it again in each poll while it awaits it. Under another
     /// waker (`FuturesUnordered`) it need not.
     direct: bool,
-    /// The poll that noted it last.
+    /// The number of [`Engine::renewals`] when it was noted last.
     noted: u64,
 }
 
@@ -25,7 +25,7 @@ impl Engine {
         if waiter == NIL || waiter == target {
             return;
         }
-        let wait = Wait { direct, noted: self.polls.get() };
+        let wait = Wait { direct, noted: self.renewals.get() };
         let before = self.waiters.borrow_mut().insert(target, waiter);
         if let Some(other) = before.filter(|&other| other != waiter) {
             self.waits.borrow_mut().remove(&(other, target));
@@ -65,11 +65,12 @@ impl Engine {
     /// A poll of `waiter` has ended: whom it awaited directly and did not poll again, it awaits no more.
     #[cold]
     pub(super) fn forget_waits_not_renewed(&self, waiter: u32, slot: &Slot) {
-        let poll = self.polls.get();
+        let renewal = self.renewals.get();
+        self.renewals.set(renewal + 1);
         let mut all = 0;
         let over: Vec<u32> = (self.waits.borrow().range((waiter, 0)..=(waiter, NIL)))
             .inspect(|_| all += 1)
-            .filter(|(_, wait)| wait.direct && wait.noted != poll)
+            .filter(|(_, wait)| wait.direct && wait.noted != renewal)
             .map(|(&(_, target), _)| target)
             .collect();
         if over.len() == all {

@@ -36,7 +36,7 @@ use crate::meter::{Meter, UNLIMITED};
 use crate::priority::Priority;
 use crate::queue::{self, ReadyLists};
 use crate::remote::{Hook, Message, Remote};
-use crate::slot::{HIDDEN, NIL, NOWHERE, Object, Slot, State};
+use crate::slot::{HIDDEN, NIL, Object, Slot, State};
 use crate::stats::{Counters, TaskStats};
 use crate::table::Table;
 use crate::task::TaskId;
@@ -107,6 +107,8 @@ pub(crate) struct Engine {
     offset: Cell<u64>,
     stepped_back: Cell<SteppedBack>,
     now_micros: Cell<u32>,
+    /// When the running task's poll began, if it has an account.
+    poll_began: Cell<u64>,
     /// A look happened since the last switch.
     pub(crate) looked: Cell<bool>,
     /// Polls to the next look, and between looks.
@@ -133,14 +135,16 @@ pub(crate) struct Engine {
     headers: Table<OnceCell<Entry>>,
     /// Headers whose task has ended while somebody may still hold a waker.
     limbo: RefCell<VecDeque<u32>>,
+    /// How many of them may be looked at for one that is free, besides what each demand may.
+    looks_into_limbo: Cell<u32>,
     joiners: RefCell<Joiners>,
     extras: RefCell<BTreeMap<u32, Box<Extras>>>,
     timers: RefCell<Timers>,
     /// Who awaits whose handle, by waiter and by target.
     waits: RefCell<BTreeMap<(u32, u32), lift::Wait>>,
     waiters: RefCell<BTreeMap<u32, u32>>,
-    /// Numbers polls, so that a wait which a poll did not renew is known.
-    polls: Cell<u64>,
+    /// Numbers the looks at which waits a poll renewed, so that those which it did not are known.
+    renewals: Cell<u64>,
     /// Numbers tasks with a deadline in the order of their coming.
     came: Cell<u64>,
     /// Messages that were received and not carried out yet.
@@ -179,6 +183,7 @@ impl Engine {
             offset: Cell::new(0),
             stepped_back: Cell::new(SteppedBack::never(now)),
             now_micros: Cell::new((now / 1000) as u32),
+            poll_began: Cell::new(now),
             looked: Cell::new(false),
             until_look: Cell::new(1),
             stride: Cell::new(1),
@@ -199,12 +204,13 @@ impl Engine {
             coarse: CoarseClock::default(),
             headers: Table::new(),
             limbo: RefCell::default(),
+            looks_into_limbo: Cell::new(0),
             joiners: RefCell::default(),
             extras: RefCell::default(),
             timers: RefCell::new(Timers::new()),
             waits: RefCell::default(),
             waiters: RefCell::default(),
-            polls: Cell::new(0),
+            renewals: Cell::new(0),
             came: Cell::new(0),
             mail: RefCell::default(),
             disposing: Cell::new(0),
@@ -223,8 +229,10 @@ impl Engine {
     #[inline(always)]
     pub(super) fn note(&self, kind: Kind, index: u32, slot: &Slot) {
         if self.events.wanted() {
-            let place = slot.place.get();
-            let level = if place == NOWHERE { slot.class.get() } else { queue::level_of(place) };
+            let level = match slot.state.get() {
+                State::Ready => queue::level_of(slot.place.get()),
+                _ => slot.class.get(),
+            };
             self.note_at(kind, index, slot, level);
         }
     }
@@ -293,10 +301,17 @@ impl Engine {
         !self.has_news() && !self.remote.is_yield_requested()
     }
 
-    /// Drops what a task consisted of. A destructor that ends further tasks comes here again: beyond some depth they
-    /// wait for the outermost call, so that a long chain of owners does not overflow the stack.
+    /// Drops what a task consisted of, if it is there.
+    #[inline(always)]
     pub(crate) fn dispose(&self, object: Option<Object>) {
-        let Some(object) = object else { return };
+        if let Some(object) = object {
+            self.dispose_of(object);
+        }
+    }
+
+    /// A destructor that ends further tasks comes here again: beyond some depth they wait for the outermost call, so that a
+    /// long chain of owners does not overflow the stack.
+    fn dispose_of(&self, object: Object) {
         let depth = self.disposing.get();
         if depth >= DEEPEST_DISPOSAL {
             self.undisposed.borrow_mut().push(object);

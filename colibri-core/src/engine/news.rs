@@ -16,6 +16,18 @@ use crate::waker::{self, Entry};
 /// is ready already, by no more than a checkpoint's gap does.
 const MESSAGES_AT_ONCE: u32 = 64;
 
+/// Headers in limbo that each demand for one may look at, whatever it finds: those whose wakers leaked cost their memory and
+/// next to no time.
+const LOOKS_A_DEMAND: u32 = 2;
+
+/// Further looks that each find pays for. Where more than one in six is free, finds pay for all looks, and headers do not
+/// become more; with two looks and no more, they would for ever, if ever more slowly (with the cube root of the demands).
+const LOOKS_A_FIND: u32 = 4;
+
+/// Looks that are saved up at most: enough that a streak of headers in use, where a quarter is free, makes a new one in one
+/// of 10⁸ demands.
+const MOST_LOOKS: u32 = 64;
+
 impl Engine {
     #[inline(always)]
     pub(super) fn entry(&self, number: u32) -> &Entry {
@@ -25,7 +37,10 @@ impl Engine {
     /// The spare header, lent to a task that has none.
     #[inline(always)]
     pub(super) fn lend_spare<'e>(&'e self, index: u32, lent: &mut Option<&'e Entry>) -> &'e Entry {
-        let entry = *lent.get_or_insert_with(|| self.spare_entry());
+        let entry = match *lent {
+            Some(entry) => entry,
+            None => lent.insert(self.spare_entry()),
+        };
         entry.header.slot.store(index, Ordering::Relaxed);
         entry
     }
@@ -41,28 +56,39 @@ impl Engine {
     /// A header that nobody knows, used again or new.
     #[cold]
     pub(super) fn new_header(&self) -> u32 {
-        let mut limbo = self.limbo.borrow_mut();
-        // Two looks a demand: headers whose wakers leaked cost their memory and no time.
-        for _ in 0..2 {
-            if let Some(number) = limbo.pop_front() {
-                if self.entry(number).is_unshared() {
-                    return number;
-                }
-                limbo.push_back(number);
-            }
+        if let Some(number) = self.header_out_of_limbo() {
+            return number;
         }
         let number = self.headers.grow(OnceCell::new).expect("fewer headers than tasks");
         self.headers.at(number).get_or_init(|| Entry::new(self.remote.clone(), number));
         number
     }
 
-    pub(super) fn drop_header(&self, number: u32) {
-        if number != NIL {
-            if !fault::seeded(Fault::LeavesHeaderBound) {
-                self.entry(number).header.slot.store(NIL, Ordering::Relaxed);
+    /// A header whose task has ended and whose wakers are gone, if one is found within the looks there are.
+    fn header_out_of_limbo(&self) -> Option<u32> {
+        let mut limbo = self.limbo.borrow_mut();
+        let mut looks = (self.looks_into_limbo.get() + LOOKS_A_DEMAND).min(MOST_LOOKS);
+        let mut found = None;
+        for _ in 0..looks.min(limbo.len() as u32) {
+            let Some(number) = limbo.pop_front() else { break };
+            looks -= 1;
+            if self.entry(number).is_unshared() || fault::seeded(Fault::ReusesHeadersInUse) {
+                looks += LOOKS_A_FIND;
+                found = Some(number);
+                break;
             }
-            self.limbo.borrow_mut().push_back(number);
+            limbo.push_back(number);
         }
+        self.looks_into_limbo.set(looks);
+        found
+    }
+
+    /// The task of this header has ended.
+    pub(super) fn drop_header(&self, number: u32) {
+        if !fault::seeded(Fault::LeavesHeaderBound) {
+            self.entry(number).header.slot.store(NIL, Ordering::Relaxed);
+        }
+        self.limbo.borrow_mut().push_back(number);
     }
 
     /// Takes in what came from other threads: wakes first, then messages.
@@ -179,5 +205,42 @@ impl Engine {
                 Some(Target::Waker(waker)) => unwind::contain(|| waker.wake()),
             }
         }
+    }
+}
+
+#[cfg(all(test, feature = "std", not(colibri_loom)))]
+mod tests {
+    use core::future::poll_fn;
+    use core::task::{Poll, Waker};
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    use crate::{Priority, Scheduler};
+
+    /// A thousand wakers of ended tasks are held at any time, each for some ten thousand tasks.
+    #[test]
+    fn wakers_that_are_held_for_long_do_not_make_the_headers_grow() {
+        const HELD: usize = 1000;
+        let scheduler = Scheduler::new();
+        let held: Rc<RefCell<Vec<Waker>>> = Rc::new(RefCell::new(vec![Waker::noop().clone(); HELD]));
+        let mut random = 1_u64;
+        for _ in 0..300_000 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let (held, place) = (held.clone(), (random >> 33) as usize % (10 * HELD));
+            drop(scheduler.spawn(
+                Priority::Normal,
+                poll_fn(move |context| {
+                    let waker = context.waker().clone();
+                    match held.borrow_mut().get_mut(place) {
+                        Some(held) => *held = waker,
+                        None => drop(waker.clone()),
+                    }
+                    Poll::Ready(())
+                }),
+            ));
+            scheduler.run_slice();
+        }
+        let headers = scheduler.engine().headers.length();
+        assert!((HELD as u32..2 * HELD as u32).contains(&headers), "{headers} headers");
     }
 }

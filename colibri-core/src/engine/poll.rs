@@ -1,17 +1,17 @@
 //! One turn: who is picked, how it is polled, and what becomes of it. The numbers are those of the diagram in
 //! [`crate::slot`].
 
-use alloc::boxed::Box;
 use core::task::Context;
 
 use super::Engine;
 use crate::event::{Kind, YieldReason};
+use crate::fault::{self, Fault};
 use crate::local;
 use crate::meter::UNLIMITED;
 use crate::priority::Priority;
 use crate::queue;
 use crate::slot::{
-    CANCELLED, DEBTOR, DETACHED, EXTRAS, Failure, HIDDEN, NIL, Object, PAUSED, Slot, State, WAITS, WOKEN,
+    CANCELLED, DEBTOR, DETACHED, EXTRAS, HIDDEN, Left, NIL, Object, PAUSED, Slot, State, WAITS, WOKEN,
 };
 use crate::task::TaskError;
 use crate::unwind;
@@ -33,11 +33,21 @@ impl<'r> Polls<'_, 'r> {
     }
 }
 
+/// Who runs next.
+pub(crate) struct Turn<'e> {
+    pub(crate) index: u32,
+    slot: &'e Slot,
+    /// The level it runs at.
+    level: Priority,
+    /// That is not its own class's: it was promoted.
+    guest: bool,
+}
+
 impl Engine {
-    /// The next task to run, with its slot and the level it runs at. A task that has overdrawn a whole turn is passed
-    /// over, unless it is alone: each round then pays off one quantum.
+    /// The next task to run. A task that has overdrawn a whole turn is passed over, unless it is alone: each round then
+    /// pays off one quantum.
     #[inline(always)]
-    pub(crate) fn pick(&self) -> Option<(u32, &Slot, Priority)> {
+    pub(crate) fn pick(&self) -> Option<Turn<'_>> {
         loop {
             let (index, slot, level) = self.ready.pop(&self.slots)?;
             let guest = level != slot.class.get();
@@ -48,7 +58,7 @@ impl Engine {
                 self.forget_debtor(index, slot);
             }
             self.ready.note_run(guest);
-            return Some((index, slot, level));
+            return Some(Turn { index, slot, level, guest });
         }
     }
 
@@ -79,55 +89,59 @@ impl Engine {
         self.debtors.remove(index);
     }
 
-    /// Polls a task that `pick` gave out: whether it has ended.
+    /// Polls a task that `pick` gave out: whether it has ended. `WATCHED`: an observer is to be told.
     #[inline(always)]
-    pub(crate) fn poll<'e>(
+    pub(crate) fn poll<'e, const WATCHED: bool>(
         &'e self,
-        index: u32,
-        slot: &Slot,
-        level: Priority,
+        turn: &Turn<'e>,
         polls: &mut Polls<'e, '_>,
     ) -> bool {
-        self.polls.set(self.polls.get() + 1);
-        let since = if slot.class.get() == level { slot.since.get() } else { self.ready_since(index, slot) };
+        let &Turn { index, slot, level, guest } = turn;
+        let since = if guest { self.ready_since(index, slot) } else { slot.since.get() };
         let wait_micros = self.now_micros.get().wrapping_sub(since);
         self.counters.run(slot.class.get(), wait_micros);
         slot.state.set(State::Running);
-        slot.clear(WOKEN);
+        if slot.is(WOKEN) {
+            slot.clear(WOKEN);
+        }
         let Some(mut body) = slot.body.take() else { unreachable!("a ready task has a body") };
-        let header = slot.header.get();
-        let entry = if header == NIL { self.lend_spare(index, &mut polls.lent) } else { self.entry(header) };
+        let entry = match slot.header.get() {
+            NIL => self.lend_spare(index, &mut polls.lent),
+            header => self.entry(header),
+        };
         self.running.set(index);
         self.running_level.set(level);
-        if self.events.wanted() {
+        if WATCHED {
             self.note_at(Kind::Started, index, slot, level);
             self.events.tell();
         }
-        let begun = if slot.is(EXTRAS) { self.open_account(index, wait_micros) } else { None };
+        if slot.is(EXTRAS) {
+            self.open_account(index, wait_micros);
+        }
         local::with(|local| {
             local.set_waker(&entry.waker);
-            local.meter.open_scheduled(self.now.get(), self.meter_mode, self.checks_a_poll());
+            local.meter.open_scheduled(self.now.get(), self.meter_mode, || self.checks_a_poll());
         });
-        let keep = !slot.is(DETACHED);
+        let flags = slot.flags();
         let mut context = Context::from_waker(&entry.waker);
-        let (mut done, mut left) = (false, None);
+        let (mut done, mut left) = (false, Left::Nothing);
         let panic = unwind::catch(|| {
             done = match &mut polls.root {
                 Some(root) if slot.is(HIDDEN) => root(&mut context),
-                _ => body.as_mut().step(&mut context, keep, &mut left),
+                _ => body.as_mut().step(&mut context, flags, &mut left),
             };
         })
         .err();
         let (yielded, reason) =
             local::with(|local| (local.yielded.replace(false), local.reason.replace(None)));
         // Straight after the poll: a clone that was handed to another thread counts, since its wake precedes its drop.
-        if header == NIL && !entry.is_unshared() {
+        if slot.header.get() == NIL && !entry.is_unshared() && !fault::seeded(Fault::LendsWhatWasKept) {
             slot.header.set(self.spare.replace(NIL));
             polls.lent = None;
         }
         self.look_after_poll();
-        if let Some(begun) = begun {
-            self.close_account(index, begun);
+        if slot.is(EXTRAS) {
+            self.close_account(index);
         }
         if done || panic.is_some() || slot.is(CANCELLED) {
             if slot.is(HIDDEN) {
@@ -139,7 +153,7 @@ impl Engine {
         }
         // Both are empty: forgotten, they need not be asked whether there is something to drop.
         core::mem::forget((slot.body.replace(Some(body)), left));
-        self.settle_pending(index, slot, yielded, reason);
+        self.settle_pending::<WATCHED>(index, slot, yielded, reason);
         self.running.set(NIL);
         false
     }
@@ -151,25 +165,29 @@ impl Engine {
     }
 
     /// How many checks a task passes per poll, besides what its time allows.
-    #[inline(always)]
     fn checks_a_poll(&self) -> u64 {
         if self.figures.always_yield { 0 } else { UNLIMITED }
     }
 
     /// The poll is over and the task is not.
     #[inline(always)]
-    pub(super) fn settle_pending(&self, index: u32, slot: &Slot, yielded: bool, reason: Option<YieldReason>) {
+    fn settle_pending<const WATCHED: bool>(
+        &self,
+        index: u32,
+        slot: &Slot,
+        yielded: bool,
+        reason: Option<YieldReason>,
+    ) {
         // The ordinary case, in which none of those below applies.
-        let ordinary = reason.is_none()
-            && slot.used.get() == 0
-            && !slot.is(WAITS | PAUSED | EXTRAS)
-            && !self.events.wanted();
+        let ordinary =
+            !WATCHED && reason.is_none() && slot.used.get() == 0 && !slot.is(WAITS | PAUSED | EXTRAS);
         if !ordinary {
             return self.settle_pending_with_care(index, slot, yielded, reason);
         }
         if yielded || slot.is(WOKEN) {
-            self.counters.yielded(slot.class.get());
-            self.enqueue_plain(index, slot);
+            let class = slot.class.get();
+            self.counters.yielded(class);
+            self.enqueue_plain(index, slot, class);
         } else {
             slot.state.set(State::Idle);
         }
@@ -234,27 +252,27 @@ impl Engine {
         index: u32,
         slot: &Slot,
         body: Object,
-        mut left: Option<Object>,
+        mut left: Left,
         panic: Option<unwind::Payload>,
     ) {
         // Asked first: a destructor that cancels its own task comes too late.
         let cancelled = slot.is(CANCELLED);
-        let timed_out = if cancelled { self.timed_out(index, slot) } else { None };
+        let timed_out = if cancelled { self.timed_out(index, slot) } else { Left::Nothing };
         // Captures first, under this task's name: who sees the end sees them gone.
         self.dispose(Some(body));
         self.running.set(NIL);
         let kind = match panic {
             Some(payload) => {
-                self.dispose(left.take());
+                self.dispose(core::mem::take(&mut left).into_object());
                 if slot.is(DETACHED) {
                     unwind::discard(payload);
                 } else {
-                    left = Some(Box::pin(Failure(TaskError::Panicked(payload))));
+                    left = Left::failure(TaskError::Panicked(payload));
                 }
                 Kind::Panicked
             }
             None if cancelled => {
-                self.dispose(left.take());
+                self.dispose(core::mem::take(&mut left).into_object());
                 left = timed_out;
                 Kind::Cancelled
             }
@@ -265,11 +283,11 @@ impl Engine {
     }
 
     /// What a task leaves whose time was over while it ran.
-    fn timed_out(&self, index: u32, slot: &Slot) -> Option<Object> {
+    fn timed_out(&self, index: u32, slot: &Slot) -> Left {
         if slot.is(DETACHED) || !slot.is(EXTRAS) {
-            return None;
+            return Left::Nothing;
         }
         let timed_out = self.extras.borrow().get(&index).is_some_and(|extras| extras.timed_out);
-        timed_out.then(|| -> Object { Box::pin(Failure(TaskError::TimedOut)) })
+        if timed_out { Left::failure(TaskError::TimedOut) } else { Left::Nothing }
     }
 }

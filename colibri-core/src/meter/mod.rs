@@ -109,11 +109,11 @@ impl Meter {
     /// Opens the budget of one poll by a scheduler, which says at each look whether the task may go on. There is no
     /// fuel yet, so that the first check looks.
     #[inline(always)]
-    pub(crate) fn open_scheduled(&self, now: u64, mode: u8, checks: u64) {
+    pub(crate) fn open_scheduled(&self, now: u64, mode: u8, checks: impl FnOnce() -> u64) {
         self.last.set(now);
         // The poll before made no check: short polls are the ones for which this counts.
         if self.mode.get() != mode {
-            self.open_scheduled_anew(mode, checks);
+            self.open_scheduled_anew(mode, checks());
         }
     }
 

@@ -1,18 +1,28 @@
 //! loom models of what threads share: `cargo xtask loom` runs them.
 //!
 //! Each model asserts, over all interleavings, that both outcomes of its race were seen: a model that never races
-//! proves nothing. And each protocol is run once more with a fault, which its model must find.
+//! proves nothing. And each is run once more with a fault seeded into the code that it runs ([`crate::fault`]), which it
+//! must find.
 //!
-//! `wakes` has the parts: the stack of numbers, the parked host, the inbox, the count of a waker's clones. `tasks` has
-//! whole schedulers with another thread that wakes, cancels or spawns. Handles stay on the scheduler's thread, so that a
-//! join or a drop of one races with the end of its task through the wake that brings this end.
+//! `parts` has what threads share: the stack of numbers, the parked host, the inbox, the count of a waker's clones. `wake`,
+//! `cancel`, `end` and `spawn` have whole schedulers with another thread that wakes, cancels or spawns; `bench` is what
+//! these have in common. Handles stay on the scheduler's thread, so that a join or a drop of one races with the end of its
+//! task through the wake that brings this end.
 
-mod tasks;
-mod wakes;
+mod bench;
+mod cancel;
+mod end;
+mod parts;
+mod spawn;
+mod wake;
 
 use std::sync::atomic::{AtomicBool as StdBool, AtomicUsize as StdUsize, Ordering as StdOrdering};
 
 use crate::fault::{self, Fault};
+
+/// How often a thread may be interrupted where all interleavings would be too many: with two races at once, and to find a
+/// seeded fault.
+const PREEMPTIONS: usize = 3;
 
 /// The two sides of a race, over all interleavings, and how many there were.
 #[derive(Default)]
@@ -28,19 +38,26 @@ impl Outcomes {
     }
 }
 
-/// Runs a model, which says for each interleaving which side of the race it saw: all interleavings.
-fn explore(name: &str, model: impl Fn() -> bool + Sync + Send + 'static) {
+/// Runs a model, which says for each interleaving which side of the race it saw: all interleavings. Then seeds `fault` into
+/// what the model runs, and asserts that it fails.
+fn explore(name: &str, fault: Fault, model: fn() -> bool) {
     explore_with(loom::model::Builder::new(), name, model);
+    assert_finds(fault, model);
 }
 
 /// The same for two races at once: the interleavings with so many preemptions at most.
-fn explore_bounded(name: &str, preemptions: usize, model: impl Fn() -> bool + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    explore_with(builder, name, model);
+fn explore_bounded(name: &str, fault: Fault, model: fn() -> bool) {
+    explore_with(bounded(), name, model);
+    assert_finds(fault, model);
 }
 
-fn explore_with(builder: loom::model::Builder, name: &str, model: impl Fn() -> bool + Sync + Send + 'static) {
+fn bounded() -> loom::model::Builder {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(PREEMPTIONS);
+    builder
+}
+
+fn explore_with(builder: loom::model::Builder, name: &str, model: fn() -> bool) {
     // Either would end a run early, silently and green.
     assert!(builder.max_permutations.is_none() && builder.max_duration.is_none());
     let outcomes = std::sync::Arc::new(Outcomes::default());
@@ -51,20 +68,11 @@ fn explore_with(builder: loom::model::Builder, name: &str, model: impl Fn() -> b
     assert!(both, "{name}: one side of the race never happened");
 }
 
-/// Asserts that a model with a fault in it fails.
-fn assert_caught(name: &str, model: impl Fn() + Sync + Send + 'static) {
-    let quiet = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || loom::model(model)));
-    assert!(quiet.is_err(), "{name}: the fault was not found");
-    println!("{name}: found");
-}
-
-/// Asserts that a model fails when `fault` is seeded into what it runs, within three preemptions.
+/// Asserts that a model fails when `fault` is seeded into what it runs.
 fn assert_finds(fault: Fault, model: fn() -> bool) {
     fault::seed(Some(fault));
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
     let caught = std::panic::catch_unwind(|| {
-        builder.check(move || {
+        bounded().check(move || {
             model();
         });
     });

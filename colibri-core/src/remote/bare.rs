@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use super::Hook;
+use super::{Hook, Remote};
 use crate::engine::Engine;
 use crate::unwind;
 
@@ -37,6 +37,13 @@ impl Inbox {
 
     pub(super) fn close(&self) -> Vec<Message> {
         Vec::new()
+    }
+}
+
+impl Remote {
+    /// Whether one more task may live.
+    pub(crate) fn take_place(&self, live: usize, max_tasks: usize) -> bool {
+        live < max_tasks
     }
 }
 

@@ -75,6 +75,10 @@ impl Inbox {
         self.closed.load(Ordering::Relaxed)
     }
 
+    fn promised(&self) -> usize {
+        self.promised.load(Ordering::Acquire) as usize
+    }
+
     /// A task that was promised a place has taken it, and counts as living from now on.
     fn keep_promise(&self) {
         self.promised.fetch_sub(1, Ordering::Release);
@@ -103,6 +107,12 @@ impl Inbox {
     /// Takes no more messages. Returns those that were not carried out.
     pub(super) fn close(&self) -> Vec<Message> {
         let mut inbox = lock(&self.messages);
+        if fault::seeded(Fault::ClosesTooLate) {
+            let unread = core::mem::take(&mut *inbox);
+            drop(inbox);
+            self.closed.store(true, Ordering::Relaxed);
+            return unread;
+        }
         self.closed.store(true, Ordering::Relaxed);
         self.has_mail.store(false, Ordering::Relaxed);
         core::mem::take(&mut *inbox)
@@ -118,6 +128,14 @@ pub(crate) struct Host {
 impl Host {
     pub(super) fn new() -> Self {
         Host { state: AtomicU8::new(AWAKE), thread: Mutex::new(None) }
+    }
+
+    /// Says that it is about to park, unless something came since it looked last.
+    fn parks(&self) -> bool {
+        if fault::seeded(Fault::ParksUnannounced) {
+            return self.state.load(Ordering::Acquire) == AWAKE;
+        }
+        self.state.compare_exchange(AWAKE, PARKED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
     /// Unparks it, if it is parked.
@@ -175,7 +193,7 @@ impl Remote {
             }
             if let Message::Spawn(_) = message {
                 // In this order: who is no more promised lives already.
-                let promised = self.inbox.promised.load(Ordering::Acquire) as usize;
+                let promised = self.inbox.promised();
                 let live = self.live.load(Ordering::Relaxed) as usize;
                 if live.saturating_add(promised) >= self.inbox.max_tasks {
                     return Err(SpawnError::Full);
@@ -187,6 +205,18 @@ impl Remote {
         }
         self.notify();
         Ok(())
+    }
+
+    /// Whether one more task may live beside `live` of them and those that were promised a place; if so, it counts as living
+    /// from now on.
+    pub(crate) fn take_place(&self, live: usize, max_tasks: usize) -> bool {
+        // Else another thread may be promised the place meanwhile.
+        let _inbox = lock(&self.inbox.messages);
+        let free = live.saturating_add(self.inbox.promised()) < max_tasks;
+        if free {
+            self.set_live(live + 1);
+        }
+        free
     }
 
     pub(crate) fn set_hook(&self, hook: Hook) {
@@ -203,7 +233,7 @@ impl Remote {
     /// the last call.
     pub(crate) fn park(&self, timeout: Option<Duration>) {
         *lock(&self.host.thread) = Some(current_thread());
-        if self.host.state.compare_exchange(AWAKE, PARKED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+        if self.host.parks() {
             // A token left by somebody else ends the park early; the caller looks again and comes back.
             match timeout {
                 Some(timeout) => park_timeout(timeout),

@@ -21,9 +21,16 @@ pub(crate) fn contain(f: impl FnOnce()) {
     }
 }
 
-/// Drops a payload. One whose own drop panics is given up: a third level could go on for ever.
+/// Payloads whose drop panics with another payload, one in the other, that are dropped before the last one is given up: one
+/// that makes another of its kind each time could go on for ever.
+const DEEPEST_PAYLOAD: u32 = 4;
+
+/// Drops a payload, and that of the panic of its drop, and so on.
 pub(crate) fn discard(payload: Payload) {
-    if let Err(second) = catch(|| drop(payload)) {
-        core::mem::forget(second);
+    let mut next = Some(payload);
+    for _ in 0..DEEPEST_PAYLOAD {
+        let Some(payload) = next.take() else { return };
+        next = catch(|| drop(payload)).err();
     }
+    core::mem::forget(next);
 }
