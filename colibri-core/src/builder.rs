@@ -17,6 +17,8 @@ use crate::priority::Priority;
 use crate::remote::Hook;
 use crate::scheduler::{Scheduler, spawn_on};
 use crate::slice::{DEFAULT_QUANTUM, DEFAULT_UPGRADE_AFTER};
+#[cfg(feature = "std")]
+use crate::stall::StallDetector;
 use crate::stats::TaskStats;
 use crate::task::Task;
 
@@ -148,6 +150,8 @@ pub struct Builder {
     shuffle: Option<u64>,
     clock: Box<dyn Clock>,
     observer: Option<Box<dyn Observer>>,
+    #[cfg(feature = "std")]
+    stall_detector: Option<StallDetector>,
     hook: Option<Hook>,
 }
 
@@ -173,6 +177,8 @@ impl Builder {
             shuffle: None,
             clock: Box::new(clock),
             observer: None,
+            #[cfg(feature = "std")]
+            stall_detector: None,
             hook: None,
         }
     }
@@ -242,6 +248,13 @@ impl Builder {
         self
     }
 
+    /// Who watches for tasks that hold the thread, from a thread of its own.
+    #[cfg(feature = "std")]
+    pub fn stall_detector(mut self, detector: StallDetector) -> Self {
+        self.stall_detector = Some(detector);
+        self
+    }
+
     /// Whom to ask for a turn when something becomes ready outside of a slice; see
     /// [`Scheduler::on_ready`], which sets it later.
     pub fn on_ready(mut self, hook: impl Fn() + Send + Sync + 'static) -> Self {
@@ -268,6 +281,10 @@ impl Builder {
             shuffle: self.shuffle.map(|seed| seed | 1 << 63),
         };
         let engine = Engine::new(figures, slice_policy, self.clock, Events::new(self.observer), self.hook);
+        #[cfg(feature = "std")]
+        if let Some(detector) = self.stall_detector {
+            engine.set_watch(detector.watch(engine.remote.clone()));
+        }
         Scheduler::of(Rc::new(engine))
     }
 }

@@ -74,6 +74,8 @@ pub trait Observer: 'static {
     fn panicked(&self, _task: &TaskEvent) {}
     /// A slice begins.
     fn slice_started(&self, _at: Instant) {}
+    /// A slice took longer than its length: by which task, and where, says the report. Told before its end.
+    fn overran(&self, _report: &SliceReport, _at: Instant) {}
     /// A slice ended.
     fn slice_ended(&self, _report: &SliceReport, _at: Instant) {}
 }
@@ -152,7 +154,12 @@ impl Events {
 fn tell(observer: &dyn Observer, event: &Event) {
     match event {
         Event::SliceStarted(at) => observer.slice_started(*at),
-        Event::SliceEnded(report, at) => observer.slice_ended(report, *at),
+        Event::SliceEnded(report, at) => {
+            if !report.overrun.is_zero() {
+                observer.overran(report, *at);
+            }
+            observer.slice_ended(report, *at);
+        }
         Event::Task(kind, task) => match kind {
             Kind::Spawned => observer.spawned(task),
             Kind::Woken => observer.woken(task),

@@ -145,6 +145,8 @@ mod fault;
 #[cfg(all(test, colibri_loom))]
 mod model;
 pub mod observe;
+#[cfg(feature = "std")]
+mod stall;
 mod stats;
 mod sync;
 mod unwind;
@@ -179,6 +181,8 @@ pub use scope::TaskScope;
 pub use slice::{DEFAULT_QUANTUM, DEFAULT_SLICE, DEFAULT_UPGRADE_AFTER, SliceReport};
 #[cfg(feature = "std")]
 pub use spawner::Spawner;
+#[cfg(feature = "std")]
+pub use stall::{StallAction, StallDetector, StallReport};
 pub use stats::{ClassStats, Stats, TaskStats};
 pub use task::{SpawnError, Task, TaskError, TaskId, TaskSnapshot, TaskState};
 #[cfg(feature = "std")]

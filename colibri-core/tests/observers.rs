@@ -4,8 +4,12 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
-use colibri_core::{ManualClock, Observer, Priority, Scheduler, TaskEvent, YieldReason, yield_now};
+use colibri_core::{
+    Instant, ManualClock, Observer, Priority, Scheduler, SliceReport, TaskEvent, YieldReason, cooperative,
+    yield_now,
+};
 
 /// Notes events under a name.
 struct Notes(&'static str, Rc<RefCell<Vec<String>>>);
@@ -49,8 +53,6 @@ fn a_pair_of_observers_is_told_in_order() {
 
 #[cfg(feature = "histogram")]
 mod histograms {
-    use std::time::Duration;
-
     use colibri_core::observe::Histograms;
     use colibri_core::sleep;
 
@@ -195,4 +197,44 @@ mod spans {
             ]
         );
     }
+}
+
+/// Notes overruns.
+struct Overruns(Rc<RefCell<Vec<SliceReport>>>);
+
+impl Observer for Overruns {
+    fn overran(&self, report: &SliceReport, _: Instant) {
+        self.0.borrow_mut().push(*report);
+    }
+}
+
+#[cooperative]
+fn holds_in_the_sixth_round(clock: ManualClock) {
+    for round in 0..10 {
+        if round == 5 {
+            clock.advance(Duration::from_millis(30));
+        }
+    }
+}
+
+#[test]
+fn an_overrun_names_the_task_and_its_last_checkpoint() {
+    let overruns = Rc::new(RefCell::new(Vec::new()));
+    let clock = ManualClock::new();
+    let scheduler =
+        Scheduler::builder().clock(clock.clone()).observer(Overruns(Rc::clone(&overruns))).build();
+    let task = scheduler.spawn(Priority::Normal, holds_in_the_sixth_round(clock.clone()));
+    let report = scheduler.run_slice();
+    assert_eq!((report.overrun_by, report.overrun), (Some(task.id()), Duration::from_millis(22)));
+    let (function, file, line) = report.last_checkpoint.expect("it passed five");
+    assert_eq!((function, line), ("holds_in_the_sixth_round", line!() - 17));
+    assert!(file.ends_with("observers.rs"), "{file}");
+    assert_eq!(*overruns.borrow(), [report]);
+
+    // One that passes no checkpoint at all.
+    let held = clock.clone();
+    drop(task);
+    let task = scheduler.spawn_fn(Priority::Immediate, move || held.advance(Duration::from_millis(9)));
+    let report = scheduler.run_slice();
+    assert_eq!((report.overrun_by, report.last_checkpoint), (Some(task.id()), None));
 }

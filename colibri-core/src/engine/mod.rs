@@ -11,6 +11,7 @@ mod lift;
 mod news;
 mod poll;
 mod time;
+mod watch;
 
 use self::leftovers::Leftovers;
 pub(crate) use self::poll::{Polls, Root};
@@ -130,6 +131,8 @@ pub(crate) struct Engine {
     pub(crate) slice_policy: Box<dyn Fn(Activity) -> Duration>,
     pub(crate) remote: Arc<Remote>,
     pub(crate) events: Events,
+    #[cfg(feature = "std")]
+    watch: OnceCell<Arc<crate::stall::Watch>>,
     clock: Box<dyn Clock>,
     pub(crate) coarse: CoarseClock,
     headers: Table<OnceCell<Entry>>,
@@ -200,6 +203,8 @@ impl Engine {
             slice_policy,
             remote: Arc::new(Remote::new(figures.max_tasks, hook)),
             events,
+            #[cfg(feature = "std")]
+            watch: OnceCell::new(),
             clock,
             coarse: CoarseClock::default(),
             headers: Table::new(),
@@ -298,7 +303,7 @@ impl Engine {
 
     /// Whether nothing came from other threads and nobody asked for the thread: what a glance looks at.
     pub(crate) fn is_quiet(&self) -> bool {
-        !self.has_news() && !self.remote.is_yield_requested()
+        !self.has_news() && !self.remote.is_yield_requested() && !self.is_watched()
     }
 
     /// Drops what a task consisted of, if it is there.
@@ -350,6 +355,7 @@ impl Engine {
     /// Cancels every task and takes no more. Destructors may call in; what they spawn is dropped.
     pub(crate) fn shutdown(&self) {
         self.closed.set(true);
+        self.end_watch();
         let (unread, hook) = self.remote.close();
         let received = core::mem::take(&mut *self.mail.borrow_mut());
         for message in received.into_iter().chain(unread) {

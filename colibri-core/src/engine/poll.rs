@@ -112,8 +112,11 @@ impl Engine {
         self.running.set(index);
         self.running_level.set(level);
         if WATCHED {
-            self.note_at(Kind::Started, index, slot, level);
-            self.events.tell();
+            if self.events.wanted() {
+                self.note_at(Kind::Started, index, slot, level);
+                self.events.tell();
+            }
+            self.show_poll(index, slot);
         }
         if slot.is(EXTRAS) {
             self.open_account(index, wait_micros);
@@ -140,6 +143,9 @@ impl Engine {
             polls.lent = None;
         }
         self.look_after_poll();
+        if WATCHED {
+            self.hide_poll();
+        }
         if slot.is(EXTRAS) {
             self.close_account(index);
         }

@@ -129,7 +129,13 @@ impl Meter {
         self.passed.set(0);
         self.deadline.set(UNLIMITED);
         self.checks.set(checks);
+        self.site.set(None);
         self.mode.set(mode);
+    }
+
+    /// The loop that looked last in this poll: its function, file and line.
+    pub(crate) fn last_checkpoint(&self) -> Option<(&'static str, &'static str, u32)> {
+        if self.mode.get() & FRESH != 0 { None } else { self.site.get().map(Site::place) }
     }
 
     /// A scheduler begins a slice: what is left of another one's polls is not its own.
@@ -244,6 +250,9 @@ impl Meter {
             return Some(fuel - self.debt());
         }
         let engine = local::current()?;
+        if engine.is_watched() {
+            engine.show_check(self.site.get());
+        }
         let now = self.read_clock_between_ticks(&engine, mode);
         let reason = engine.verdict(now);
         // A budget inside the task's own poll may end before the scheduler's time does.

@@ -32,5 +32,6 @@ both! {
     finished(task: &TaskEvent);
     panicked(task: &TaskEvent);
     slice_started(at: Instant);
+    overran(report: &SliceReport, at: Instant);
     slice_ended(report: &SliceReport, at: Instant);
 }

@@ -26,6 +26,8 @@ pub(crate) enum Message {
     Spawn(Box<dyn FnOnce(&Engine) + Send>),
     /// Cancels a task, if that has not ended by then.
     Cancel(TaskId),
+    /// Puts a task into the next lower class.
+    Demote(TaskId),
 }
 
 impl Engine {
@@ -36,6 +38,7 @@ impl Engine {
                 self.remote.inbox.keep_promise();
             }
             Message::Cancel(id) => self.cancel(id),
+            Message::Demote(id) => self.demote(id),
         }
     }
 }
