@@ -76,6 +76,11 @@
 //! A slice is overdrawn by at most the longest gap between two checkpoints, plus the 20 µs between two looks at the
 //! clock.
 //!
+//! # Guide
+//!
+//! A page for each host, for "which loop holds my thread?", for "how do I choose slice and quantum?", for troubles and their
+//! cures, and one that compares: the module `guide` of the documentation that is built with all features.
+//!
 //! # Features
 //!
 //! | feature | default | what |
@@ -190,6 +195,9 @@ pub use task_local::TaskLocal;
 pub use timer::Sleep;
 #[cfg(feature = "std")]
 pub use timer::{sleep, sleep_until, timeout};
+
+#[cfg(all(any(doc, doctest), feature = "std", feature = "histogram", feature = "tracing"))]
+pub mod guide;
 
 /// The README's programs, run as tests.
 #[cfg(all(doctest, feature = "std"))]
