@@ -122,6 +122,22 @@ both! {
         seen
     }
 
+    // The name of what is outside of the nest means something else where it is stopped.
+    fn hidden_at_a_stop(n: usize) -> Vec<usize> {
+        let total = n * 2;
+        let mut seen = vec![];
+        for i in 0..n {
+            let next = i + 1;
+            {
+                let total = [i as u8; 2];
+                for j in (0..i).rev() { seen.push(j + next); }
+                seen.push(total[0] as usize);
+            }
+            if next * 3 > total { break }
+        }
+        seen
+    }
+
     // No other jump makes room for these.
     fn continues_far_out(n: u32) -> Vec<u32> {
         let mut seen = Vec::new();
@@ -251,6 +267,7 @@ compare! {
     the_vector_grows: 0, 1, 9;
     a_shadowed_length: 0, 1, 9;
     jumps: 0, 1, 2, 5, 12;
+    hidden_at_a_stop: 0, 1, 2, 3, 9;
     continues_far_out: 0, 1, 2, 4, 7;
     siblings: 0, 1, 4, 9, 40;
     leaves_by_question: 0, 1, 4, 7, 8, 40;

@@ -386,7 +386,14 @@ impl Moves<'_> {
             }
             payload.insert(*binding);
         }
-        (payload.len() <= LARGEST_PAYLOAD).then_some(payload)
+        // What is outside of the nest has its name back after the loop; where it is entered here, it would not.
+        let hides = |binding: &Binding| {
+            let name = &self.variables[*binding].ident;
+            let mut hidden = check.shadowed.intersection(&self.contents.outer);
+            hidden.any(|outer| self.variables[*outer].ident == *name)
+                && self.is_mentioned(*binding, index, structure)
+        };
+        (payload.len() <= LARGEST_PAYLOAD && !payload.iter().any(hides)).then_some(payload)
     }
 
     /// Whether the code for an entry at that loop names the variable, outside of what declares it anew.
