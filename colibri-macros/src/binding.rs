@@ -3,41 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use proc_macro2::Ident;
-use syn::{Expr, GenericArgument, Lit, PathArguments, Stmt, Type, UnOp};
+use syn::{Expr, Lit, Stmt, UnOp};
 
-use crate::method::LOOKING;
+use crate::kind::{self, Class, Sequence};
+use crate::method::{LOOKING, NUMERIC};
 
 /// A local variable of the function, by its place in [`Bindings`].
 pub(crate) type Binding = usize;
-
-/// What syntax says about a variable's type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
-    /// A primitive number, `bool` or `char`.
-    Scalar,
-    /// A shared reference or a raw pointer: `Copy`, and what is borrowed through it does not borrow the variable.
-    Shared,
-    /// `Copy`, of whatever type: a borrow of a part of it borrows the variable.
-    Copied,
-    /// Written `&mut T`.
-    Exclusive,
-    /// Anything.
-    Unknown,
-}
-
-/// A sequence whose elements lie in a row.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Sequence {
-    /// A `Vec`.
-    Vector,
-    /// `[T]`.
-    Slice,
-    /// `[T; N]`.
-    Array,
-    /// Nothing of the kind, as far as anyone can see.
-    #[default]
-    Unknown,
-}
 
 /// Where a variable is declared, which decides how it can be made assignable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -314,7 +286,7 @@ impl Bindings {
                 Expr::Path(path) if path.path.segments.len() == 2 => {
                     let (ty, function) = (&path.path.segments[0].ident, &path.path.segments[1].ident);
                     let makes = ["from", "from_be_bytes", "from_bits", "from_le_bytes", "from_ne_bytes"];
-                    let is_number = is_scalar(ty) && makes.iter().any(|name| function == name);
+                    let is_number = kind::is_scalar(ty) && makes.iter().any(|name| function == name);
                     if is_number { Class::Scalar } else { Class::Unknown }
                 }
                 _ => Class::Unknown,
@@ -339,7 +311,7 @@ impl Bindings {
                 [Stmt::Expr(value, None)] => self.class_of(value),
                 _ => Class::Unknown,
             },
-            Expr::Cast(cast) => class_of_type(&cast.ty),
+            Expr::Cast(cast) => kind::class_of_type(&cast.ty),
             Expr::Unary(unary) => match (unary.op, self.class_of(&unary.expr)) {
                 (UnOp::Neg(_) | UnOp::Not(_), Class::Scalar) => Class::Scalar,
                 _ => Class::Unknown,
@@ -362,7 +334,7 @@ impl Bindings {
                 let constant = path.path.segments[1].ident.to_string();
                 let is_constant =
                     constant.chars().all(|character| character.is_ascii_uppercase() || character == '_');
-                if is_scalar(&path.path.segments[0].ident) && is_constant {
+                if kind::is_scalar(&path.path.segments[0].ident) && is_constant {
                     Class::Scalar
                 } else {
                     Class::Unknown
@@ -379,49 +351,6 @@ impl Bindings {
         }
     }
 }
-
-/// Whether everywhere the method looks at a number and gives one, or a truth about it.
-pub(crate) fn is_numeric(method: &Ident) -> bool {
-    let method = method.to_string();
-    NUMERIC.contains(&method.as_str()) || method.starts_with("is_ascii")
-}
-
-/// Methods of numbers that give numbers.
-const NUMERIC: [&str; 33] = [
-    "abs",
-    "abs_diff",
-    "ceil",
-    "clamp",
-    "cos",
-    "count_ones",
-    "exp",
-    "floor",
-    "leading_zeros",
-    "ln",
-    "max",
-    "min",
-    "mul_add",
-    "pow",
-    "powf",
-    "powi",
-    "rem_euclid",
-    "rotate_left",
-    "rotate_right",
-    "round",
-    "saturating_add",
-    "saturating_mul",
-    "saturating_sub",
-    "signum",
-    "sin",
-    "sqrt",
-    "swap_bytes",
-    "to_ascii_lowercase",
-    "trailing_zeros",
-    "wrapping_add",
-    "wrapping_mul",
-    "wrapping_neg",
-    "wrapping_sub",
-];
 
 /// The variable at the root of a place: `x` in `x.a[i].b`.
 pub(crate) fn base_of(expression: &Expr) -> Option<&Ident> {
@@ -449,100 +378,4 @@ pub(crate) fn is_comparison(operator: &syn::BinOp) -> bool {
             | BinOp::And(_)
             | BinOp::Or(_)
     )
-}
-
-/// What a written type says about the elements.
-pub(crate) fn class_of_elements(ty: &Type) -> Class {
-    let element = match ty {
-        Type::Reference(reference) => return class_of_elements(&reference.elem),
-        Type::Paren(inner) => return class_of_elements(&inner.elem),
-        Type::Slice(slice) => &*slice.elem,
-        Type::Array(array) => &*array.elem,
-        Type::Path(path) => match path.path.segments.last() {
-            Some(segment) if segment.ident == "Vec" => match &segment.arguments {
-                PathArguments::AngleBracketed(arguments) => match arguments.args.first() {
-                    Some(GenericArgument::Type(element)) => element,
-                    _ => return Class::Unknown,
-                },
-                _ => return Class::Unknown,
-            },
-            _ => return Class::Unknown,
-        },
-        _ => return Class::Unknown,
-    };
-    match class_of_type(element) {
-        class @ (Class::Scalar | Class::Shared) => class,
-        _ => Class::Unknown,
-    }
-}
-
-/// What a written type says.
-pub(crate) fn class_of_type(ty: &Type) -> Class {
-    match ty {
-        Type::Path(path) => {
-            if path.path.get_ident().is_some_and(is_scalar) {
-                Class::Scalar
-            } else {
-                Class::Unknown
-            }
-        }
-        Type::Reference(reference) if reference.mutability.is_some() => Class::Exclusive,
-        Type::Reference(_) | Type::Ptr(_) => Class::Shared,
-        Type::Paren(inner) => class_of_type(&inner.elem),
-        _ => Class::Unknown,
-    }
-}
-
-/// Whether it is the name of a primitive type that is copied.
-fn is_scalar(ident: &Ident) -> bool {
-    const SCALARS: [&str; 16] = [
-        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64",
-        "bool", "char",
-    ];
-    SCALARS.iter().any(|scalar| ident == scalar)
-}
-
-/// What kind of sequence a written type is, or refers to.
-pub(crate) fn sequence_of_type(ty: &Type) -> Sequence {
-    match ty {
-        Type::Reference(reference) => match sequence_of_type(&reference.elem) {
-            // Of references to references nobody can say what an index borrows.
-            _ if matches!(*reference.elem, Type::Reference(_)) => Sequence::Unknown,
-            sequence => sequence,
-        },
-        Type::Paren(inner) => sequence_of_type(&inner.elem),
-        Type::Slice(_) => Sequence::Slice,
-        Type::Array(_) => Sequence::Array,
-        Type::Path(path) if is_vector(path.path.segments.last()) => Sequence::Vector,
-        _ => Sequence::Unknown,
-    }
-}
-
-fn is_vector(segment: Option<&syn::PathSegment>) -> bool {
-    segment.is_some_and(|segment| segment.ident == "Vec")
-}
-
-/// What kind of sequence an initialiser makes, and what is known of its elements.
-pub(crate) fn sequence_of(expression: &Expr) -> Sequence {
-    match expression {
-        Expr::Paren(inner) => sequence_of(&inner.expr),
-        Expr::Array(_) | Expr::Repeat(_) => Sequence::Array,
-        Expr::Macro(call) if call.mac.path.is_ident("vec") => Sequence::Vector,
-        Expr::Call(call) => match &*call.func {
-            Expr::Path(path) => {
-                let segments = &path.path.segments;
-                let is_constructor = segments.last().is_some_and(|last| {
-                    last.ident == "new" || last.ident == "with_capacity" || last.ident == "from"
-                });
-                if is_constructor && is_vector(segments.iter().rev().nth(1)) {
-                    Sequence::Vector
-                } else {
-                    Sequence::Unknown
-                }
-            }
-            _ => Sequence::Unknown,
-        },
-        Expr::MethodCall(call) if call.method == "to_vec" && call.args.is_empty() => Sequence::Vector,
-        _ => Sequence::Unknown,
-    }
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use syn::parse::ParseStream;
 use syn::{BinOp, Expr, Lit, Token};
 
-use crate::binding::{Binding, Bindings, Class, Sequence};
+use crate::binding::{Binding, Bindings};
+use crate::kind::{Class, Sequence};
 
 /// The length in `vec![value; length]`, if it gives the same again wherever its variables are the same, and these.
 pub(crate) fn of(init: &Expr, bindings: &mut Bindings) -> Option<(Expr, BTreeSet<Binding>)> {

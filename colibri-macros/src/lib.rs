@@ -104,6 +104,7 @@ mod constant;
 mod divergence;
 mod head;
 mod jumps;
+mod kind;
 mod length;
 mod looping;
 mod mention;

@@ -1,5 +1,7 @@
 //! Methods of sequences, by what they do to their receiver.
 
+use proc_macro2::Ident;
+
 /// Methods that change nothing.
 pub(crate) const LOOKING: [&str; 18] = [
     "binary_search",
@@ -84,4 +86,47 @@ pub(crate) const VECTOR: [&str; 24] = [
     "swap_remove",
     "truncate",
     "fill",
+];
+
+/// Whether everywhere the method looks at a number and gives one, or a truth about it.
+pub(crate) fn is_numeric(method: &Ident) -> bool {
+    let method = method.to_string();
+    NUMERIC.contains(&method.as_str()) || method.starts_with("is_ascii")
+}
+
+/// Methods of numbers that give numbers.
+pub(crate) const NUMERIC: [&str; 33] = [
+    "abs",
+    "abs_diff",
+    "ceil",
+    "clamp",
+    "cos",
+    "count_ones",
+    "exp",
+    "floor",
+    "leading_zeros",
+    "ln",
+    "max",
+    "min",
+    "mul_add",
+    "pow",
+    "powf",
+    "powi",
+    "rem_euclid",
+    "rotate_left",
+    "rotate_right",
+    "round",
+    "saturating_add",
+    "saturating_mul",
+    "saturating_sub",
+    "signum",
+    "sin",
+    "sqrt",
+    "swap_bytes",
+    "to_ascii_lowercase",
+    "trailing_zeros",
+    "wrapping_add",
+    "wrapping_mul",
+    "wrapping_neg",
+    "wrapping_sub",
 ];

@@ -10,7 +10,8 @@ use proc_macro2::Ident;
 use quote::ToTokens as _;
 use syn::{Block, Expr, Signature};
 
-use crate::binding::{Binding, Class, Declared, Sequence, Variable};
+use crate::binding::{Binding, Declared, Variable};
+use crate::kind::{Class, Sequence};
 use crate::mention::Mentions;
 use crate::method::{LOOKING, SLICE, VECTOR};
 use crate::name;

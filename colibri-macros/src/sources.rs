@@ -11,6 +11,7 @@ use syn::{
 };
 
 use crate::binding::{self, Binding, Bindings};
+use crate::method;
 use crate::standard::Standard;
 
 /// The variables that an expression names where its value may borrow from them.
@@ -127,7 +128,7 @@ impl<'ast> Visit<'ast> for Sources<'_> {
 
     fn visit_expr_method_call(&mut self, node: &'ast ExprMethodCall) {
         let is_length = node.args.is_empty() && (node.method == "len" || node.method == "is_empty");
-        if !is_length && !binding::is_numeric(&node.method) {
+        if !is_length && !method::is_numeric(&node.method) {
             visit::visit_expr_method_call(self, node);
         }
     }

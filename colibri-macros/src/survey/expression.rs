@@ -6,7 +6,9 @@ use syn::{Expr, ExprMatch, Pat};
 
 use super::statement::{exchanged, exchanges};
 use super::{Survey, Use, strip};
-use crate::binding::{self, Class, Declared};
+use crate::binding::{self, Declared};
+use crate::kind::Class;
+use crate::method;
 use crate::sources;
 
 impl Survey {
@@ -72,7 +74,7 @@ impl Survey {
                 let is_forgotten =
                     node.args.is_empty() && (node.method == "len" || node.method == "is_empty");
                 let is_of_part = !matches!(strip(&node.receiver), Expr::Path(_));
-                if binding::is_numeric(&node.method) {
+                if method::is_numeric(&node.method) {
                     self.operand(&node.receiver, if is_of_part { Use::Calculated } else { Use::Passed });
                 } else {
                     self.receiver(node, Use::Receiver { is_forgotten });

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use syn::{Block, Expr, ExprForLoop, Label, Lifetime};
 
 use super::{Survey, Use, strip};
-use crate::binding::{Class, Declared};
+use crate::binding::Declared;
+use crate::kind::Class;
 use crate::number;
 use crate::sources;
 

@@ -17,7 +17,8 @@ use std::rc::Rc;
 use proc_macro2::Ident;
 use syn::{Block, Expr, FnArg, Lifetime, Signature, Stmt};
 
-use crate::binding::{Binding, Bindings, Class, Declared, Uses};
+use crate::binding::{Binding, Bindings, Declared, Uses};
+use crate::kind::Class;
 
 /// How an expression's value is used by what is around it.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -5,8 +5,9 @@ use syn::punctuated::Punctuated;
 use syn::{Block, Expr, Item, Local, Pat, Stmt, Token};
 
 use super::{Extent, Survey, Use, strip};
-use crate::binding::{self, Class, Declared};
+use crate::binding::{self, Declared};
 use crate::divergence;
+use crate::kind::{self, Class};
 use crate::length;
 use crate::number;
 use crate::sources;
@@ -125,7 +126,7 @@ impl Survey {
         {
             let length = length::of(&init.expr, &mut self.bindings);
             let variable = &mut self.bindings.variables[binding];
-            variable.sequence = binding::sequence_of(&init.expr);
+            variable.sequence = kind::sequence_of(&init.expr);
             if let Some((length, of)) = length {
                 (variable.length, variable.length_of) = (Some(length), of);
             }

@@ -5,7 +5,8 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, Pat};
 
 use super::{Survey, Use};
-use crate::binding::{self, Class, Declared, Uses};
+use crate::binding::{Declared, Uses};
+use crate::kind::{self, Class};
 use crate::sources;
 
 impl Survey {
@@ -62,12 +63,12 @@ impl Survey {
 
     /// Declares what a pattern of a written type binds.
     pub(super) fn typed(&mut self, pattern: &Pat, ty: &syn::Type, declared: Declared) {
-        self.pattern(pattern, binding::class_of_type(ty), declared);
+        self.pattern(pattern, kind::class_of_type(ty), declared);
         if let Pat::Ident(node) = pattern
             && let Some(binding) = self.bindings.find(&node.ident)
         {
-            self.bindings.variables[binding].element = binding::class_of_elements(ty);
-            self.bindings.variables[binding].sequence = binding::sequence_of_type(ty);
+            self.bindings.variables[binding].element = kind::class_of_elements(ty);
+            self.bindings.variables[binding].sequence = kind::sequence_of_type(ty);
         }
     }
 
