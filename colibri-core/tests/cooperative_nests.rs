@@ -138,6 +138,14 @@ both! {
         seen
     }
 
+    // No name holds the item.
+    fn items_without_a_name(n: usize) -> usize {
+        let mut sum = 0;
+        for _ in (0..n).map(|_| Loud("item")) { for j in 0..n { sum += j; } note(sum); }
+        for (i, _) in (0..n).map(|i| (i, Loud("half"))) { for j in 0..i { sum += j; } note(sum); }
+        sum
+    }
+
     // No other jump makes room for these.
     fn continues_far_out(n: u32) -> Vec<u32> {
         let mut seen = Vec::new();
@@ -267,6 +275,7 @@ compare! {
     the_vector_grows: 0, 1, 9;
     a_shadowed_length: 0, 1, 9;
     jumps: 0, 1, 2, 5, 12;
+    items_without_a_name: 0, 1, 2, 3, 9;
     hidden_at_a_stop: 0, 1, 2, 3, 9;
     continues_far_out: 0, 1, 2, 4, 7;
     siblings: 0, 1, 4, 9, 40;

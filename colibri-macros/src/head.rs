@@ -140,6 +140,40 @@ fn is_number(expression: &Expr) -> bool {
     }
 }
 
+/// Whether the items surely are numbers or references, or made of these: nothing has a destructor.
+pub(crate) fn gives_no_owners(head: &Expr) -> bool {
+    const GIVING: [&str; 14] = [
+        "bytes",
+        "char_indices",
+        "chars",
+        "chunks",
+        "chunks_exact",
+        "chunks_exact_mut",
+        "chunks_mut",
+        "iter",
+        "iter_mut",
+        "keys",
+        "lines",
+        "split_whitespace",
+        "values",
+        "windows",
+    ];
+    const PASSING: [&str; 6] = ["copied", "enumerate", "rev", "skip", "step_by", "take"];
+    match head {
+        Expr::Range(_) | Expr::Reference(_) => true,
+        Expr::Paren(node) => gives_no_owners(&node.expr),
+        Expr::MethodCall(node) => {
+            let is = |names: &[&str]| names.iter().any(|name| node.method == name);
+            is(&GIVING)
+                || is(&PASSING) && gives_no_owners(&node.receiver)
+                || node.method == "zip"
+                    && gives_no_owners(&node.receiver)
+                    && node.args.iter().all(gives_no_owners)
+        }
+        _ => false,
+    }
+}
+
 /// Whether an iterator is surely one that can be cut in two: a range.
 pub(crate) fn can_be_cut(head: &Expr) -> bool {
     match head {

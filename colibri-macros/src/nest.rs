@@ -153,6 +153,12 @@ impl Walk<'_> {
         } else {
             self.statements(body, index);
         }
+        if let Expr::ForLoop(node) = node
+            && self.structure.loops.len() > index + 1
+        {
+            // What no name holds, a stop inside could not carry: it would be dropped there.
+            self.can_move &= binds_all(&node.pat) || head::gives_no_owners(&node.expr);
+        }
         if label.is_some() {
             self.labels.pop();
         }
@@ -315,6 +321,19 @@ impl Walk<'_> {
         if label.is_some() {
             self.labels.pop();
         }
+    }
+}
+
+/// Whether names hold all that the pattern is given.
+fn binds_all(pattern: &Pat) -> bool {
+    match pattern {
+        Pat::Ident(node) => node.subpat.is_none(),
+        Pat::Paren(node) => binds_all(&node.pat),
+        Pat::Tuple(node) => node.elems.iter().all(binds_all),
+        Pat::Type(node) => binds_all(&node.pat),
+        // Of a reference nothing is dropped.
+        Pat::Reference(_) => true,
+        _ => false,
     }
 }
 
