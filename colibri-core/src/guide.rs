@@ -1,3 +1,5 @@
+//! The guide: pages of the documentation. Their text lies in `guide/`.
+//!
 #![doc = include_str!("../guide/mod.md")]
 
 macro_rules! pages {
