@@ -1,5 +1,7 @@
 //! The real program on a pseudo-terminal, with real keys.
 
+#![cfg(unix)]
+
 use std::io::{IsTerminal as _, Read as _, Write};
 use std::process::Command;
 use std::sync::mpsc::{Receiver, channel};

@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use colibri_core::{Priority, Scheduler, cooperative, spawn, uninterrupted};
+use colibri_core::{Priority, Scheduler, checkpoint, cooperative, spawn, uninterrupted};
 use colibri_tokio::Drive as _;
 use hdrhistogram::Histogram;
 use http_body_util::{BodyExt as _, Empty, Full};
@@ -137,6 +137,11 @@ impl Store {
             let runs = store.runs.borrow().clone();
             let merged = compact(&runs).await;
             store.runs.replace(vec![Rc::new(merged)]);
+            // To free all of them at once would take longer than a slice.
+            for run in runs {
+                drop(run);
+                checkpoint().await;
+            }
             store.compaction.set("done");
         };
         // A handle that is dropped leaves its task alone.
