@@ -139,7 +139,9 @@ impl App {
             KeyCode::Char('u') if is_control => self.set_query(String::clear),
             KeyCode::Char(character) if !is_control => self.set_query(|query| query.push(character)),
             KeyCode::Backspace if !self.query.is_empty() => {
-                self.set_query(|query| query.truncate(query.floor_char_boundary(query.len() - 1)))
+                self.set_query(|query| {
+                    query.pop();
+                });
             }
             KeyCode::Down => self.top += 1,
             KeyCode::Up => self.top = self.top.saturating_sub(1),

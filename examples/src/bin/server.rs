@@ -284,7 +284,7 @@ pub(crate) fn measure(way: Way, megabytes: u64) -> Result<Measured, Box<dyn std:
 )]
 struct Options {
     /// How much the store holds before its compaction, MB.
-    #[arg(long, value_name = "MB", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..=4096))]
+    #[arg(long, value_name = "MB", default_value_t = 128, value_parser = clap::value_parser!(u64).range(1..=4096))]
     megabytes: u64,
 }
 
