@@ -160,6 +160,16 @@ fn what_is_typed_is_found_while_it_is_typed() {
 }
 
 #[test]
+fn each_key_cancels_the_search_before_it() {
+    let mut app = App::new(generate(10, SEED));
+    for key in ['a', 'b', 'c'] {
+        app.set_query(|query| query.push(key));
+    }
+    assert_eq!(app.search.cancelled(), 3, "the search for nothing, for `a` and for `ab`");
+    assert!(app.search.is_pending());
+}
+
+#[test]
 fn control_c_quits_in_the_middle_of_a_search() {
     let mut session = Session::start(SEARCH, &[]);
     session.wait_until("the first screen", |rows| rows[1].contains("lines"));

@@ -97,7 +97,7 @@ impl App {
         });
     }
 
-    fn set_query(&mut self, edit: impl FnOnce(&mut String)) {
+    pub(crate) fn set_query(&mut self, edit: impl FnOnce(&mut String)) {
         edit(&mut self.query);
         (self.found, self.top) = (Rc::default(), 0);
         self.submit();
