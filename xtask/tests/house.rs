@@ -64,6 +64,7 @@ fn dependencies_point_one_way() {
         let allowed: &[&str] = match name.as_str() {
             "colibri-macros" | "xtask" => &[],
             "colibri-core" => &["colibri-macros"],
+            "colibri-examples" => &["colibri-core", "colibri-tokio"],
             _ => &["colibri-core"],
         };
         assert!(
