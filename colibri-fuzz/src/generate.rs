@@ -12,12 +12,16 @@ use proptest::sample::select;
 use proptest::strategy::Union;
 
 use crate::draw::{Arrivals, Even, Shape};
-use crate::workload::{Action, Class, Host, Outside, Plan, Punctuality, Settings, Step, Workload};
+use crate::workload::{
+    Action, Class, ClockStep, Faults, Host, Outside, Plan, Punctuality, Settings, Step, Workload,
+};
 
 /// Kinds of steps, in the order of [`Swarm::steps`]. Shrinking prefers the earlier ones.
-const STEPS: usize = 16;
+const STEPS: usize = 20;
 /// Kinds of tasks, in the order of [`Swarm::sketches`].
-const SKETCHES: usize = 5;
+const SKETCHES: usize = 7;
+/// One case in so many is a crowd: it takes as long as a hundred others.
+const CASES_A_CROWD: u32 = 300;
 /// Work is at most so many quanta in one step, so that a case stays short.
 const MOST_QUANTA_A_STEP: u32 = 64;
 
@@ -43,6 +47,21 @@ struct Swarm {
     /// Weights to draw from.
     weights: Vec<u32>,
     host: Vec<bool>,
+    rarities: Rarities,
+    /// So many tasks are made of those that were drawn, in a few cases.
+    crowd: Option<usize>,
+}
+
+/// Which of the seldom features a case has.
+#[derive(Clone, Copy, Debug)]
+struct Rarities {
+    policy: bool,
+    limit: bool,
+    bad_observer: bool,
+    bad_drops: bool,
+    deadlines: bool,
+    coarse_clock: bool,
+    clock_steps: bool,
 }
 
 /// Draws workloads of all kinds, of a size that simulates in about a millisecond.
@@ -57,7 +76,12 @@ fn swarm() -> impl Strategy<Value = Swarm> {
     let settings = prop_oneof![
         1 => Just(Settings::default()),
         2 => (micros(&[100, 1_000, 2_000, 8_000, 50_000]), micros(&[50, 500, 2_000, 10_000]), micros(&[1_000, 10_000, 60_000, 500_000]))
-            .prop_map(|(slice, quantum, upgrade_after)| Settings { slice, quantum, upgrade_after }),
+            .prop_map(|(slice, quantum, upgrade_after)| Settings {
+                slice,
+                quantum,
+                upgrade_after,
+                ..Settings::default()
+            }),
     ];
     let arrivals = prop_oneof![
         Just(Arrivals::AtOnce),
@@ -65,6 +89,21 @@ fn swarm() -> impl Strategy<Value = Swarm> {
         Just(Arrivals::Poisson),
         (2..12u32).prop_map(Arrivals::Bursts)
     ];
+    let rarity = || prop::bool::weighted(1.0 / 8.0);
+    let rarities = (rarity(), rarity(), rarity(), rarity(), rarity(), rarity(), rarity()).prop_map(
+        |(policy, limit, bad_observer, bad_drops, deadlines, coarse_clock, clock_steps)| Rarities {
+            policy,
+            limit,
+            bad_observer,
+            bad_drops,
+            deadlines,
+            coarse_clock,
+            clock_steps,
+        },
+    );
+    // From a thousand to a hundred thousand, each power of ten as likely as the other.
+    let crowd = (3.0..5.0f64).prop_map(|power| Some(10f64.powf(power) as usize));
+    let crowd = prop_oneof![CASES_A_CROWD - 1 => Just(None), 1 => crowd];
     let classes = prop_oneof![
         Just([0, 1, 0]),
         Just([1, 1, 1]),
@@ -74,7 +113,7 @@ fn swarm() -> impl Strategy<Value = Swarm> {
     // Few tasks find most faults, many find the rest; a third of the cases is small enough to read as it is.
     let tasks = prop_oneof![3 => 1..5usize, 5 => 4..24usize, 1 => 24..120usize];
     (
-        (vec(weight(), STEPS), vec(weight(), SKETCHES), classes, settings),
+        (vec(weight(), STEPS), vec(weight(), SKETCHES), classes, settings, rarities, crowd),
         (select(Shape::ALL.to_vec()), prop_oneof![1..12u32, 10..60u32], vec(0..8usize, 1..3)),
         (
             arrivals,
@@ -86,7 +125,11 @@ fn swarm() -> impl Strategy<Value = Swarm> {
         ),
     )
         .prop_map(
-            |((steps, sketches, classes, settings), (lengths, tenths_of_quanta, gaps), arrival)| {
+            |(
+                (steps, sketches, classes, settings, rarities, crowd),
+                (lengths, tenths_of_quanta, gaps),
+                arrival,
+            )| {
                 let (arrivals, interval, tasks, outside, host, weights) = arrival;
                 let nano = Duration::from_nanos(1);
                 let q = settings.quantum;
@@ -107,6 +150,8 @@ fn swarm() -> impl Strategy<Value = Swarm> {
                     outside,
                     weights,
                     host,
+                    rarities,
+                    crowd,
                 }
             },
         )
@@ -137,6 +182,15 @@ enum Sketch {
     Spinner {
         rounds: u32,
     },
+    /// Thinks, asks for work, waits for it, again and again: a closed loop, which never asks faster than it is served.
+    Client {
+        turns: Vec<(Duration, Duration)>,
+    },
+    /// Starts the next link and waits for its end, before or after work of its own: a chain of awaits.
+    Link {
+        work: Duration,
+        first: bool,
+    },
 }
 
 fn workload(swarm: Swarm) -> impl Strategy<Value = Workload> {
@@ -155,25 +209,96 @@ fn workload(swarm: Swarm) -> impl Strategy<Value = Workload> {
     );
     // A task in twelve comes only if another spawns it.
     let weight = select(swarm.weights.clone());
-    let task = (class, any::<Even>(), prop::bool::weighted(1.0 / 12.0), weight, sketch(&swarm, mean));
+    let rarely = |on: bool| prop::bool::weighted(if on { 0.25 } else { 0.0 });
+    let deadline = (rarely(swarm.rarities.deadlines), any::<Even>()).prop_map(move |(due, even)| {
+        due.then(|| Shape::Exponential.at(even, mean * 4).max(Duration::from_nanos(1)))
+    });
+    let seldom = (deadline, rarely(swarm.rarities.bad_drops));
+    let task = (class, any::<Even>(), prop::bool::weighted(1.0 / 12.0), weight, seldom, sketch(&swarm, mean));
     let outside = vec((any::<Even>(), action(tasks)), 0..=swarm.outside);
-    (vec(task, 1..=tasks), outside, host(&swarm)).prop_map(move |(drawn, outside, host)| {
+    let crowd = swarm.crowd;
+    let surroundings = (outside, host(&swarm), limits(&swarm), faults(&swarm, horizon));
+    (vec(task, 1..=tasks), surroundings).prop_map(move |(drawn, (outside, host, limits, clock))| {
         let times = arrivals.times(drawn.iter().map(|(_, even, ..)| *even), interval).collect::<Vec<_>>();
         let sketches = drawn.iter().map(|(.., sketch)| sketch.clone()).collect::<Vec<_>>();
         let plans = drawn.iter().zip(&times).enumerate();
-        let tasks = plans.map(|(place, ((class, _, on_demand, weight, sketch), at))| {
-            let (rounds, steps) = finish(place, sketch, &sketches);
-            Plan { class: *class, arrives: (!on_demand).then_some(*at), weight: *weight, rounds, steps }
-        });
+        let tasks =
+            plans.map(|(place, ((class, _, on_demand, weight, (deadline, bad_drop), sketch), at))| {
+                let (rounds, steps) = finish(place, sketch, &sketches);
+                let on_demand = *on_demand || is_later_link(place, &sketches);
+                Plan {
+                    class: *class,
+                    arrives: (!on_demand).then_some(*at),
+                    weight: *weight,
+                    deadline: *deadline,
+                    bad_drop: *bad_drop,
+                    rounds,
+                    steps,
+                }
+            });
         let mut outside = outside
             .into_iter()
             .map(|(even, action)| Outside { at: Shape::Uniform.at(even, horizon / 2), action })
             .collect::<Vec<_>>();
         outside.sort_by_key(|outside| outside.at);
-        let mut workload = Workload { settings: settings.clone(), host, tasks: tasks.collect(), outside };
+        let (policy, max_tasks, bad_observer) = limits;
+        let settings = Settings { policy, max_tasks, bad_observer, ..settings.clone() };
+        let mut workload = Workload { settings, host, tasks: tasks.collect(), outside, clock };
         let many = workload.tasks.len();
         resolve(&mut workload, many);
+        if let Some(crowd) = crowd {
+            grow(&mut workload, crowd);
+        }
         workload
+    })
+}
+
+/// Makes a crowd of the tasks that were drawn: each of them again and again, with little to do.
+fn grow(workload: &mut Workload, crowd: usize) {
+    for plan in &mut workload.tasks {
+        plan.rounds = 1;
+        plan.steps.truncate(3);
+        for step in &mut plan.steps {
+            if let Step::Work { total, gap } = step.innermost_mut() {
+                *gap = *total;
+            }
+        }
+    }
+    let many = workload.tasks.len();
+    workload.tasks = workload.tasks.iter().cycle().take(crowd.max(many)).cloned().collect();
+    // Else most of them would be refused.
+    workload.settings.max_tasks = workload.settings.max_tasks.map(|most| most.max(crowd / 2));
+}
+
+fn is_later_link(place: usize, all: &[Sketch]) -> bool {
+    let link = |sketch: &Sketch| matches!(sketch, Sketch::Link { .. });
+    link(&all[place]) && all[..place].iter().any(link)
+}
+
+/// Slices by activity, the most tasks, whether the observer is a bad one.
+fn limits(swarm: &Swarm) -> impl Strategy<Value = (Vec<Duration>, Option<usize>, bool)> + use<> {
+    let (slice, tasks, rarities) = (swarm.settings.slice, swarm.tasks, swarm.rarities);
+    let policy = if rarities.policy { vec![slice, slice / 2, slice * 6, slice * 2] } else { vec![] };
+    (1..=tasks).prop_map(move |most| (policy.clone(), rarities.limit.then_some(most), rarities.bad_observer))
+}
+
+/// What is wrong with the clock. It steps back by at most 20 ms in all, or by a second and more: the scheduler waits for
+/// a clock that steps back by little, but not again and again, and for how long is its own affair.
+fn faults(swarm: &Swarm, horizon: Duration) -> impl Strategy<Value = Faults> + use<> {
+    let Settings { slice, quantum, .. } = swarm.settings;
+    let ms = Duration::from_millis;
+    let grains = vec![Duration::from_micros(100), ms(1), ms(2), ms(16), quantum, quantum + ms(1)];
+    let ahead = (any::<Even>(), select(vec![ms(1), slice, quantum, ms(700), ms(2_000)]));
+    let ahead = ahead.prop_map(move |(at, by)| ClockStep::Ahead(Shape::Uniform.at(at, horizon / 2), by));
+    let back = (any::<Even>(), select(vec![Duration::from_nanos(1), ms(1), ms(5), ms(2_000)]));
+    let back = back.prop_map(move |(at, by)| ClockStep::Back(Shape::Uniform.at(at, horizon / 2), by));
+    let Rarities { coarse_clock, clock_steps, .. } = swarm.rarities;
+    let most = if clock_steps { 4 } else { 0 };
+    (select(grains), vec(prop_oneof![ahead, back], 0..=most)).prop_map(move |(grain, mut steps)| {
+        steps.sort_by_key(|step| match step {
+            ClockStep::Ahead(at, _) | ClockStep::Back(at, _) => *at,
+        });
+        Faults { coarse: coarse_clock.then_some(grain), steps }
     })
 }
 
@@ -228,6 +353,13 @@ fn sketch(swarm: &Swarm, mean: Duration) -> Union<BoxedStrategy<Sketch>> {
         (1..20u32, work()).prop_map(|(rounds, pause)| Sketch::Storm { rounds, pause }).boxed(),
         (1..20u32, work()).prop_map(|(rounds, work)| Sketch::Woken { rounds, work }).boxed(),
         (1..80u32).prop_map(|rounds| Sketch::Spinner { rounds }).boxed(),
+        vec((any::<Even>(), any::<Even>()), 1..8)
+            .prop_map(move |draws| {
+                let turn = |(think, ask)| (Shape::Exponential.at(think, mean), lengths.at(ask, mean / 4));
+                Sketch::Client { turns: draws.into_iter().map(turn).collect() }
+            })
+            .boxed(),
+        (work(), any::<bool>()).prop_map(move |(work, first)| Sketch::Link { work: work / 8, first }).boxed(),
     ];
     kinds.extend(swarm.sketches[1..].iter().copied().zip(others).filter(|(weight, _)| *weight > 0));
     Union::new_weighted(kinds)
@@ -273,6 +405,19 @@ fn step(swarm: &Swarm, mean: Duration) -> Union<BoxedStrategy<Step>> {
         prop_oneof![to().prop_map(Action::Wake), to().prop_map(Action::Nudge), to().prop_map(Action::Pause)]
             .prop_map(Step::WaitDoing)
             .boxed(),
+        (span(), span(), 0..3u32)
+            .prop_map(move |(limit, span, kind)| {
+                let step = match kind {
+                    0 => Step::Work { total: span.min(most), gap: (span / 7).max(nano) },
+                    1 => Step::Sleep(span),
+                    _ => Step::Wait,
+                };
+                Step::Within { limit, step: Box::new(step) }
+            })
+            .boxed(),
+        acts(to().prop_map(Action::WakeFromAfar).boxed()),
+        acts(to().prop_map(Action::Submit).boxed()),
+        acts((0..4usize).prop_map(Action::SetActivity).boxed()),
     ];
     let mut weights = swarm.steps.clone();
     // Work always exists, waits and panics never rule: a case in which all tasks end at once shows nothing.
@@ -280,6 +425,8 @@ fn step(swarm: &Swarm, mean: Duration) -> Union<BoxedStrategy<Step>> {
     weights[13] = weights[13].min(4);
     weights[14] = weights[14].min(2);
     weights[15] = weights[15].min(4);
+    // Each takes a thread of its own.
+    weights[17] = weights[17].min(2);
     Union::new_weighted(weights.into_iter().zip(kinds).filter(|(weight, _)| *weight > 0).collect())
 }
 
@@ -293,6 +440,9 @@ fn action(tasks: usize) -> impl Strategy<Value = Action> {
         (0..tasks, select(Class::ALL.to_vec())).prop_map(|(of, class)| Action::SetClass(of, class)),
         (0..tasks).prop_map(Action::Nudge),
         Just(Action::RequestYield),
+        (0..tasks).prop_map(Action::WakeFromAfar),
+        (0..tasks).prop_map(Action::Submit),
+        (0..4usize).prop_map(Action::SetActivity),
     ]
 }
 
@@ -324,23 +474,34 @@ fn finish(place: usize, sketch: &Sketch, all: &[Sketch]) -> (u32, Vec<Step>) {
         }
         Sketch::Woken { rounds, work: span } => (*rounds, vec![Step::Wait, work(span)]),
         Sketch::Spinner { rounds } => (*rounds, vec![Step::Yield]),
+        Sketch::Client { turns } => {
+            let turn = |(think, ask): &(Duration, Duration)| {
+                [
+                    Step::Sleep(*think),
+                    Step::Work { total: *ask, gap: (*ask / 4).max(Duration::from_nanos(1)) },
+                ]
+            };
+            (1, turns.iter().flat_map(turn).collect())
+        }
+        Sketch::Link { work: span, first } => {
+            let next = (place + 1..all.len()).find(|other| matches!(all[*other], Sketch::Link { .. }));
+            let next = next.map(|next| [Step::Do(Action::Spawn(next)), Step::Join(next)]);
+            let mut steps = next.into_iter().flatten().collect::<Vec<_>>();
+            steps.insert(if *first { 0 } else { steps.len() }, work(span));
+            (1, steps)
+        }
     }
 }
 
 /// Writes the numbers that are meant, after shrinking has made the list shorter.
 fn resolve(workload: &mut Workload, many: usize) {
-    let fix = |action: &mut Action| match action {
-        Action::Spawn(of)
-        | Action::Wake(of)
-        | Action::Nudge(of)
-        | Action::Cancel(of)
-        | Action::Pause(of)
-        | Action::Resume(of)
-        | Action::SetClass(of, _) => *of %= many,
-        Action::RequestYield => {}
+    let fix = |action: &mut Action| {
+        if let Some(of) = action.target_mut() {
+            *of %= many;
+        }
     };
     for step in workload.tasks.iter_mut().flat_map(|plan| &mut plan.steps) {
-        match step {
+        match step.innermost_mut() {
             Step::Join(of) => *of %= many,
             Step::Do(action) | Step::WaitDoing(action) => fix(action),
             _ => {}
@@ -387,6 +548,17 @@ mod tests {
             "early",
             "late",
             "if spawned",
+            "within",
+            "another thread",
+            "submit",
+            "activity",
+            "at most",
+            "observer",
+            "when dropped",
+            "due after",
+            "multiples",
+            "steps back",
+            "jumps ahead",
         ] {
             assert!(text.contains(word), "{word} never occurs in 200 cases");
         }

@@ -205,6 +205,7 @@ impl Ledger {
                     _ => State::Ended,
                 };
             }
+            What::Refused => entry.state = State::Ended,
             What::Cancelled if entry.doomed && entry.state == State::Running => {
                 entry.state = State::Ended;
                 self.running = None;

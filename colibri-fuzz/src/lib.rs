@@ -24,13 +24,16 @@
 //! println!("{}", trace.timeline(0, 20));
 //! ```
 
+mod bell;
 pub mod canary;
 pub mod case;
 pub mod colibri;
+pub mod compare;
 pub mod draw;
 pub mod generate;
 mod ledger;
 pub mod model;
+pub mod peer;
 pub mod property;
 pub mod regression;
 pub mod report;

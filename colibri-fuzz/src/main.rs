@@ -6,8 +6,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{ArgAction, Parser};
+use colibri_fuzz::canary;
 use colibri_fuzz::case::{Case, Extra, judge};
 use colibri_fuzz::colibri::Colibri;
+use colibri_fuzz::compare::{self, Verdict};
 use colibri_fuzz::regression::{self, Regression};
 use colibri_fuzz::run::{Extent, Outcome, reduce, run};
 use colibri_fuzz::{report, span};
@@ -15,6 +17,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 /// Cases of a quick run: some seconds in a release build.
 const QUICK_CASES: u64 = 20_000;
+
+/// Cases of a comparison.
+const COMPARED_CASES: u64 = 2_000;
+
+/// Cases in which each canary must be caught: a tenth of the quick run's.
+const CANARY_CASES: u64 = QUICK_CASES / 10;
 
 /// colibri is held to everything.
 const ALL: Extra = Extra { twice: true, model: true };
@@ -44,6 +52,12 @@ struct Arguments {
     /// On how many threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
+    /// Which promises other schedulers keep: colibri, tokio, async-executor and a plain queue on the same cases [default: 2000]
+    #[arg(long, conflicts_with_all = ["time", "replay", "case"])]
+    compare: bool,
+    /// The broken schedulers that the harness must catch, and which promise each one broke
+    #[arg(long, conflicts_with_all = ["time", "replay", "case", "compare"])]
+    canaries: bool,
     /// Do not keep new failures in the regressions folder
     #[arg(long)]
     no_keep: bool,
@@ -63,21 +77,44 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     // Panics are told as broken promises, with all that is needed to repeat them.
     std::panic::set_hook(Box::new(|_| {}));
-    let fair = if !arguments.replay.is_empty() {
+    match std::panic::catch_unwind(|| run_as_told(&arguments)) {
+        Ok(Ok(true)) => ExitCode::SUCCESS,
+        Ok(Ok(false)) => ExitCode::from(1),
+        Ok(Err(message)) => {
+            eprintln!("error: {message}");
+            ExitCode::from(2)
+        }
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+            eprintln!("error: the harness itself panicked: {text}. Please report this.");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whether all was fair.
+fn run_as_told(arguments: &Arguments) -> Result<bool, String> {
+    if arguments.canaries {
+        let (table, all) = canary::table(arguments.seed, arguments.cases.unwrap_or(CANARY_CASES));
+        say(&table);
+        Ok(all)
+    } else if arguments.compare {
+        Ok(compare_all(arguments))
+    } else if !arguments.replay.is_empty() {
         replay_all(&arguments.replay)
     } else if let Some(number) = arguments.case {
         Ok(repeat(Case { seed: arguments.seed, number }))
     } else {
-        test(&arguments)
-    };
-    match fair {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
-        Err(message) => {
-            eprintln!("error: {message}");
-            ExitCode::from(2)
-        }
+        test(arguments)
     }
+}
+
+/// Other schedulers beside colibri's. It is colibri that is on trial.
+fn compare_all(arguments: &Arguments) -> bool {
+    let columns = compare::columns(arguments.seed, arguments.cases.unwrap_or(COMPARED_CASES));
+    say(&compare::table(&columns));
+    columns[0].verdicts.iter().all(|verdict| *verdict == Verdict::Kept)
 }
 
 /// The usual run: kept failures first, then new cases.

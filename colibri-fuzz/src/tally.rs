@@ -75,7 +75,7 @@ impl Tally {
         self.dispatches += trace.dispatches();
         let end = trace.events.last().map_or(0, |event| event.at);
         self.virtual_nanos += u128::from(end);
-        let feasible = is_feasible(trace, end);
+        let feasible = trace.true_clock && is_feasible(trace, end);
         self.feasible += u64::from(feasible);
         let mut ledger = Ledger::new(trace);
         let mut arrived = vec![false; trace.tasks.len()];

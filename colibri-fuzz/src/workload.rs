@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::span::{self, to_text};
+use crate::subject::Skill;
 
 /// A task's number: its place in [`Workload::tasks`]. Numbers past the end wrap around, so that a workload stays
 /// meaningful while its shrinking removes tasks.
@@ -27,6 +28,9 @@ pub struct Workload {
     /// What happens from outside: another thread, a user, a device.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outside: Vec<Outside>,
+    /// What is wrong with the clock.
+    #[serde(default, skip_serializing_if = "Faults::is_none")]
+    pub clock: Faults,
 }
 
 /// The scheduler's lengths of time.
@@ -42,6 +46,16 @@ pub struct Settings {
     /// After what wait a ready task rises one class.
     #[serde(with = "span")]
     pub upgrade_after: Duration,
+    /// The slice's length by what the host is doing ([`Action::SetActivity`]), gone through again and again. Empty:
+    /// always [`Settings::slice`].
+    #[serde(with = "spans", skip_serializing_if = "Vec::is_empty")]
+    pub policy: Vec<Duration>,
+    /// How many tasks may live at a time; absent: any number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tasks: Option<usize>,
+    /// Whether who observes the scheduler panics now and then.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub bad_observer: bool,
 }
 
 impl Default for Settings {
@@ -50,8 +64,47 @@ impl Default for Settings {
             slice: Duration::from_millis(8),
             quantum: Duration::from_millis(2),
             upgrade_after: Duration::from_millis(500),
+            policy: Vec::new(),
+            max_tasks: None,
+            bad_observer: false,
         }
     }
+}
+
+impl Settings {
+    /// The slice's length while the host does this.
+    pub fn slice_while(&self, activity: usize) -> Duration {
+        self.policy.get(activity % self.policy.len().max(1)).copied().unwrap_or(self.slice)
+    }
+}
+
+/// What is wrong with the clock that the scheduler is shown. Time itself goes on evenly.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Faults {
+    /// It shows whole multiples of this only.
+    #[serde(with = "maybe", skip_serializing_if = "Option::is_none")]
+    pub coarse: Option<Duration>,
+    /// It steps, at these times.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<ClockStep>,
+}
+
+impl Faults {
+    /// Whether nothing is wrong.
+    pub fn is_none(&self) -> bool {
+        *self == Faults::default()
+    }
+}
+
+/// A step of the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClockStep {
+    /// It jumps ahead by so much: the machine was asleep.
+    Ahead(#[serde(with = "span")] Duration, #[serde(with = "span")] Duration),
+    /// It steps back by so much: it was corrected.
+    Back(#[serde(with = "span")] Duration, #[serde(with = "span")] Duration),
 }
 
 /// How the owner of the thread behaves. Both lists are gone through again and again; an empty one means "at once"
@@ -111,11 +164,32 @@ pub struct Plan {
     /// How many quanta its turn lasts.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub weight: u32,
+    /// By when it should be done, from its spawning; it goes before equals without, or with a later one.
+    #[serde(default, with = "maybe", skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Duration>,
+    /// Whether what it holds panics when it is dropped.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub bad_drop: bool,
     /// How often it goes through its steps.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub rounds: u32,
     /// Its steps, in order.
     pub steps: Vec<Step>,
+}
+
+impl Default for Plan {
+    /// A task of class Normal that comes at the start and ends at once.
+    fn default() -> Self {
+        Plan {
+            class: Class::Normal,
+            arrives: Some(Duration::ZERO),
+            weight: 1,
+            deadline: None,
+            bad_drop: false,
+            rounds: 1,
+            steps: Vec::new(),
+        }
+    }
 }
 
 /// One step of a task.
@@ -144,6 +218,14 @@ pub enum Step {
     WaitDoing(Action),
     /// Waits for the end of another task, if that exists and nobody else waits for it.
     Join(Number),
+    /// Another step, given up when so much time is over. (Not a [`Step::Join`], which would go on in secret.)
+    Within {
+        /// How long it may take.
+        #[serde(with = "span")]
+        limit: Duration,
+        /// The step.
+        step: Box<Step>,
+    },
     /// Acts on another task, or on itself.
     Do(Action),
     /// Panics.
@@ -158,6 +240,11 @@ pub enum Action {
     Spawn(Number),
     /// Lets it go past one [`Step::Wait`].
     Wake(Number),
+    /// The same, from another thread.
+    WakeFromAfar(Number),
+    /// Spawns it, unless that was done, in the place of the one that was submitted before in its class: that is cancelled.
+    /// (Only a task of weight 1 and without a deadline.)
+    Submit(Number),
     /// Wakes it for no reason.
     Nudge(Number),
     /// Cancels it.
@@ -170,6 +257,56 @@ pub enum Action {
     SetClass(Number, Class),
     /// Asks whoever runs to give way to the host.
     RequestYield,
+    /// Says what the host is doing: which of [`Settings::policy`] holds from the next slice on.
+    SetActivity(usize),
+}
+
+impl Action {
+    /// The task that it is about, if it is about one.
+    pub fn target_mut(&mut self) -> Option<&mut Number> {
+        match self {
+            Action::Spawn(of)
+            | Action::Wake(of)
+            | Action::WakeFromAfar(of)
+            | Action::Submit(of)
+            | Action::Nudge(of)
+            | Action::Cancel(of)
+            | Action::Pause(of)
+            | Action::Resume(of)
+            | Action::SetClass(of, _) => Some(of),
+            Action::RequestYield | Action::SetActivity(_) => None,
+        }
+    }
+
+    /// What a scheduler must offer for it.
+    pub fn needs(&self) -> Option<Skill> {
+        match self {
+            Action::Spawn(_) | Action::Wake(_) | Action::WakeFromAfar(_) | Action::Nudge(_) => None,
+            Action::Cancel(_) | Action::Submit(_) => Some(Skill::Cancel),
+            Action::Pause(_) | Action::Resume(_) => Some(Skill::Pause),
+            Action::SetClass(..) => Some(Skill::Classes),
+            Action::RequestYield => Some(Skill::Requests),
+            Action::SetActivity(_) => Some(Skill::Activity),
+        }
+    }
+}
+
+impl Step {
+    /// The step itself, or the one within it.
+    pub fn innermost(&self) -> &Step {
+        match self {
+            Step::Within { step, .. } => step.innermost(),
+            step => step,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn innermost_mut(&mut self) -> &mut Step {
+        match self {
+            Step::Within { step, .. } => step.innermost_mut(),
+            step => step,
+        }
+    }
 }
 
 /// Something that happens from outside at a time of its own, also in the middle of a task's step.
@@ -189,6 +326,11 @@ impl Workload {
         number % self.tasks.len().max(1)
     }
 
+    /// Whether any task has a deadline.
+    pub fn has_deadlines(&self) -> bool {
+        self.tasks.iter().any(|plan| plan.deadline.is_some())
+    }
+
     /// A measure of how much there is to read: what shrinking makes small.
     pub fn size(&self) -> usize {
         self.tasks.iter().map(|plan| 2 + plan.steps.len()).sum::<usize>()
@@ -196,16 +338,77 @@ impl Workload {
             + self.host.turns.len()
             + self.host.away.len()
             + self.host.timers.len()
+            + self.clock.steps.len()
+    }
+
+    /// This workload without what a scheduler of these skills does not offer, so that it can be judged by the rest.
+    pub fn for_skills(&self, skills: &[Skill]) -> Workload {
+        let can = |skill: Option<Skill>| skill.is_none_or(|skill| skills.contains(&skill));
+        let mut workload = self.clone();
+        if !can(Some(Skill::Clock)) {
+            workload.clock = Faults::default();
+        }
+        if !can(Some(Skill::Limit)) {
+            workload.settings.max_tasks = None;
+        }
+        if !can(Some(Skill::Activity)) {
+            workload.settings.policy.clear();
+        }
+        workload.outside.retain(|outside| can(outside.action.needs()));
+        for plan in &mut workload.tasks {
+            if !can(Some(Skill::Classes)) {
+                plan.class = Class::Normal;
+            }
+            if !can(Some(Skill::Weights)) {
+                plan.weight = 1;
+            }
+            if !can(Some(Skill::Deadlines)) {
+                plan.deadline = None;
+            }
+            plan.bad_drop &= can(Some(Skill::BadDrops));
+            for step in &mut plan.steps {
+                let step = step.innermost_mut();
+                if let Step::WaitDoing(action) = step
+                    && !can(action.needs())
+                {
+                    *step = Step::Wait;
+                }
+            }
+            plan.steps.retain(|step| !matches!(step, Step::Do(action) if !can(action.needs())));
+        }
+        workload
     }
 }
 
 impl fmt::Display for Workload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Settings { slice, quantum, upgrade_after } = &self.settings;
+        let Settings { slice, quantum, upgrade_after, policy, max_tasks, bad_observer } = &self.settings;
         let [slice, quantum, upgrade] = [slice, quantum, upgrade_after].map(|span| to_text(*span));
         writeln!(f, "slice {slice}, quantum {quantum}, upgrade after {upgrade}")?;
         let list =
             |spans: &[Duration]| spans.iter().map(|span| to_text(*span)).collect::<Vec<_>>().join(", ");
+        if !policy.is_empty() {
+            writeln!(f, "slices by activity: {}", list(policy))?;
+        }
+        if let Some(most) = max_tasks {
+            writeln!(f, "at most {most} tasks")?;
+        }
+        if *bad_observer {
+            writeln!(f, "the observer panics now and then")?;
+        }
+        if let Some(coarse) = self.clock.coarse {
+            writeln!(f, "the clock shows multiples of {}", to_text(coarse))?;
+        }
+        for step in &self.clock.steps {
+            match step {
+                ClockStep::Ahead(at, by) => {
+                    writeln!(f, "the clock jumps ahead by {} at {}", to_text(*by), to_text(*at))?;
+                }
+                ClockStep::Back(at, by) => {
+                    writeln!(f, "the clock steps back by {} at {}", to_text(*by), to_text(*at))?;
+                }
+            }
+        }
         if !self.host.turns.is_empty() {
             writeln!(f, "the host's turns: {}", list(&self.host.turns))?;
         }
@@ -231,6 +434,12 @@ impl fmt::Display for Workload {
             if plan.weight != 1 {
                 write!(f, "weight {}, ", plan.weight)?;
             }
+            if let Some(deadline) = plan.deadline {
+                write!(f, "due after {}, ", to_text(deadline))?;
+            }
+            if plan.bad_drop {
+                write!(f, "panics when dropped, ")?;
+            }
             if plan.rounds != 1 {
                 write!(f, "{} times: ", plan.rounds)?;
             }
@@ -255,6 +464,7 @@ impl fmt::Display for Step {
             Step::Wait => write!(f, "wait"),
             Step::WaitDoing(action) => write!(f, "wait ({action})"),
             Step::Join(of) => write!(f, "join #{of}"),
+            Step::Within { limit, step } => write!(f, "within {} ({step})", to_text(*limit)),
             Step::Do(action) => write!(f, "{action}"),
             Step::Panic => write!(f, "panic"),
         }
@@ -266,12 +476,15 @@ impl fmt::Display for Action {
         match self {
             Action::Spawn(of) => write!(f, "spawn #{of}"),
             Action::Wake(of) => write!(f, "wake #{of}"),
+            Action::WakeFromAfar(of) => write!(f, "wake #{of} from another thread"),
+            Action::Submit(of) => write!(f, "submit #{of}"),
             Action::Nudge(of) => write!(f, "nudge #{of}"),
             Action::Cancel(of) => write!(f, "cancel #{of}"),
             Action::Pause(of) => write!(f, "pause #{of}"),
             Action::Resume(of) => write!(f, "resume #{of}"),
             Action::SetClass(of, class) => write!(f, "move #{of} to {}", format!("{class:?}").to_lowercase()),
             Action::RequestYield => write!(f, "request a yield"),
+            Action::SetActivity(activity) => write!(f, "set activity {activity}"),
         }
     }
 }
@@ -342,14 +555,9 @@ mod tests {
                         Step::Do(Action::SetClass(1, Class::Normal)),
                         Step::Sleep(ms(1)),
                     ],
+                    ..Plan::default()
                 },
-                Plan {
-                    class: Class::Normal,
-                    arrives: None,
-                    weight: 1,
-                    rounds: 1,
-                    steps: vec![Step::Wait, Step::Panic],
-                },
+                Plan { arrives: None, steps: vec![Step::Wait, Step::Panic], ..Plan::default() },
             ],
             outside: vec![Outside { at: ms(4), action: Action::RequestYield }],
             ..Workload::default()

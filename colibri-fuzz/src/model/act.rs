@@ -16,6 +16,7 @@ impl<R: Rules> Inner<R> {
         let mut news = self.news.borrow_mut();
         if !news.contains(&task) {
             news.push_back(task);
+            self.ask_host();
         }
     }
 
@@ -34,6 +35,10 @@ impl<R: Rules> Inner<R> {
             State::Ended => false,
         });
         if ready {
+            let now = self.now();
+            self.with(task, |task| {
+                task.bonus = self.rules.credits(now.saturating_sub(task.slept_from), self.quantum);
+            });
             self.enqueue(task);
             self.note(task, What::Woken);
         }
@@ -47,6 +52,9 @@ impl<R: Rules> Inner<R> {
             task.goes_on = false;
             task.class
         });
+        if !self.in_slice.get() {
+            self.ask_host();
+        }
         self.own.borrow_mut()[class as usize].push_back(task);
     }
 
@@ -72,10 +80,11 @@ impl<R: Rules> Inner<R> {
     /// At a checkpoint: must the running task give way?
     pub(super) fn check(&self) -> Option<Why> {
         self.charge();
+        self.take_news();
         self.fire_timers();
         let task = self.running.get()?;
         let (stopped, used, turn) =
-            self.with(task, |task| (task.cancelled || task.paused, task.used, task.turn));
+            self.with(task, |task| (task.cancelled || task.paused, task.used, task.turn + task.bonus));
         self.rules.gives_way(&Situation {
             stopped,
             used,
