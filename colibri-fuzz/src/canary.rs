@@ -148,6 +148,20 @@ canaries! {
         }
     }
 
+    /// Whoever has waited for 5 ms is promoted, whatever the scheduler was told.
+    ByTheClock = "promotion by the clock on the wall" breaks &["promotion", "starvation"] => {
+        fn rises(&self, waited: u64, _upgrade_after: u64) -> bool {
+            waited >= 5_000
+        }
+    }
+
+    /// Tasks with odd numbers go before the others.
+    ByTheNumber = "favourites" breaks &["round robin", "lag"] => {
+        fn joins_at(&self, number: u32) -> End {
+            if number.is_multiple_of(2) { End::Tail } else { End::Head }
+        }
+    }
+
     /// What a task ran beyond its quantum is forgiven.
     NoChargeBack = "no charge-back" breaks &["lag"] => {
         fn carries_over(&self, _used: u64, _quantum: u64, _guest: bool) -> u64 {

@@ -6,7 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
+use crate::draw::mix;
 use crate::generate::any_workload;
+use crate::metamorphic;
 use crate::model::Model;
 use crate::property::{Breach, check_for};
 use crate::simulate::simulate;
@@ -35,13 +37,8 @@ impl Case {
         any_workload().new_tree(&mut runner).expect("a strategy without filters declines nothing").current()
     }
 
-    /// Sixteen bytes in which each bit depends on each bit of seed and number (the finalizer of SplitMix64).
+    /// Sixteen bytes in which each bit depends on each bit of seed and number.
     fn entropy(self) -> [u8; 16] {
-        let mix = |mut word: u64| {
-            word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-            word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-            word ^ (word >> 31)
-        };
         // 2^64 divided by the golden ratio keeps neighbouring numbers apart.
         let first = mix(self.seed ^ mix(self.number.wrapping_add(0x9E37_79B9_7F4A_7C15)));
         let second = mix(first.wrapping_add(0x9E37_79B9_7F4A_7C15));
@@ -82,6 +79,8 @@ pub const AS_THE_MODEL: &str = "as the model";
 pub struct Extra {
     /// That a second simulation gives the same trace.
     pub twice: bool,
+    /// That the [`metamorphic`] relations hold.
+    pub related: bool,
     /// That the [`Model`] takes the same decisions: for schedulers that follow colibri's rules to the letter.
     pub model: bool,
 }
@@ -97,10 +96,18 @@ pub fn judge<S: Subject>(workload: &Workload, extra: Extra) -> Judged {
     };
     let mut breach = check_for(&trace, S::SKILLS).err();
     // Whatever searches its lists from the front takes too long with a crowd; and the model knows no deadlines.
-    let modelled = workload.tasks.len() <= LARGEST_MODELLED && !workload.has_deadlines();
+    let small = workload.tasks.len() <= LARGEST_MODELLED;
+    let modelled = small && !workload.has_deadlines();
     if extra.twice && breach.is_none() {
         breach = match run() {
             Ok(again) => differ(&trace, &again),
+            Err(payload) => return stray(workload, &*payload),
+        };
+    }
+    if extra.related && small && breach.is_none() {
+        let related = catch_unwind(AssertUnwindSafe(|| metamorphic::breach::<S>(workload)));
+        breach = match related {
+            Ok(related) => related,
             Err(payload) => return stray(workload, &*payload),
         };
     }

@@ -25,7 +25,7 @@ use crate::workload::{Class, Settings};
 const BAD_EVENTS: u64 = 7;
 
 /// What the host may be doing, in the order of [`Settings::policy`].
-const ACTIVITIES: [Activity; 4] =
+pub(crate) const ACTIVITIES: [Activity; 4] =
     [Activity::Foreground, Activity::Interacting, Activity::Background, Activity::LowPower];
 
 /// colibri's scheduler.

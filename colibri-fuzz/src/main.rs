@@ -10,13 +10,25 @@ use colibri_fuzz::canary;
 use colibri_fuzz::case::{Case, Extra, judge};
 use colibri_fuzz::colibri::Colibri;
 use colibri_fuzz::compare::{self, Verdict};
+use colibri_fuzz::page::Page;
+use colibri_fuzz::portrait::portrait;
 use colibri_fuzz::regression::{self, Regression};
 use colibri_fuzz::run::{Extent, Outcome, reduce, run};
-use colibri_fuzz::{report, span};
+use colibri_fuzz::simulate::simulate;
+use colibri_fuzz::{chart, latency, report, span};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Cases of a quick run: some seconds in a release build.
 const QUICK_CASES: u64 = 20_000;
+
+/// Batches of arrivals at each load of the latency table: at the fullest, means are then good to some 10 %.
+const LATENCY_BATCHES: u64 = 16;
+
+/// The same on the page, where curves are enough.
+const PAGE_BATCHES: u64 = 2;
+
+/// Cases of the page's comparison.
+const PAGE_COMPARED_CASES: u64 = 500;
 
 /// Cases of a comparison.
 const COMPARED_CASES: u64 = 2_000;
@@ -25,7 +37,7 @@ const COMPARED_CASES: u64 = 2_000;
 const CANARY_CASES: u64 = QUICK_CASES / 10;
 
 /// colibri is held to everything.
-const ALL: Extra = Extra { twice: true, model: true };
+const ALL: Extra = Extra { twice: true, related: true, model: true };
 
 /// Tests colibri's scheduler with random workloads on virtual time, and checks every promise over what happened.
 ///
@@ -58,6 +70,12 @@ struct Arguments {
     /// The broken schedulers that the harness must catch, and which promise each one broke
     #[arg(long, conflicts_with_all = ["time", "replay", "case", "compare"])]
     canaries: bool,
+    /// How long each class waits at loads from 0.3 to 0.98, beside queueing theory and the targets
+    #[arg(long, conflicts_with_all = ["time", "replay", "case", "compare", "canaries", "cases"])]
+    latency: bool,
+    /// Write a page with plots (fairness.html, which needs no network) and its data (fairness.json) into this folder
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["replay", "case", "compare", "canaries", "latency"])]
+    report: Option<PathBuf>,
     /// Do not keep new failures in the regressions folder
     #[arg(long)]
     no_keep: bool,
@@ -99,6 +117,13 @@ fn run_as_told(arguments: &Arguments) -> Result<bool, String> {
         let (table, all) = canary::table(arguments.seed, arguments.cases.unwrap_or(CANARY_CASES));
         say(&table);
         Ok(all)
+    } else if arguments.latency {
+        let bar = bar_of(2 * latency::LOADS.len() as u64, "loads");
+        let (text, _) =
+            latency::report::<Colibri>(arguments.seed, LATENCY_BATCHES, |done| bar.set_position(done));
+        bar.finish_and_clear();
+        say(&text);
+        Ok(true)
     } else if arguments.compare {
         Ok(compare_all(arguments))
     } else if !arguments.replay.is_empty() {
@@ -126,10 +151,18 @@ fn test(arguments: &Arguments) -> Result<bool, String> {
         say("a failure that is known already is back (or still there); no new cases were run");
         return Ok(false);
     }
+    if let Some(folder) = &arguments.report {
+        // Now, and not after an hour.
+        std::fs::create_dir_all(folder)
+            .map_err(|error| format!("cannot make the folder {}: {error}", folder.display()))?;
+    }
     let outcome = run_cases(arguments);
     say(&report::summary(arguments.seed, &outcome));
     for (promise, case) in &outcome.failures {
         tell_and_keep(promise, *case, (!arguments.no_keep).then_some(&*folder));
+    }
+    if let Some(folder) = &arguments.report {
+        write_page(folder, arguments.seed, &outcome)?;
     }
     if outcome.failures.is_empty() {
         say(&format!("fair: all promises kept in {} cases", outcome.tally.cases));
@@ -137,6 +170,31 @@ fn test(arguments: &Arguments) -> Result<bool, String> {
         say(&format!("unfair: {} of {} cases broke a promise", outcome.unfair, outcome.tally.cases));
     }
     Ok(outcome.failures.is_empty())
+}
+
+/// The page: the run, one case of it, waits by load, and other schedulers.
+fn write_page(folder: &Path, seed: u64, outcome: &Outcome) -> Result<(), String> {
+    let failure = outcome.failures.iter().next();
+    let reduced = failure.and_then(|(promise, case)| reduce::<Colibri>(&case.workload(), promise));
+    let picture = match (failure, &reduced) {
+        (Some((promise, case)), Some(failure)) => {
+            let title = format!("\"{promise}\" is broken ({case}, reduced)");
+            chart::picture(&title, &failure.workload, &failure.trace)
+        }
+        _ => {
+            let workload = portrait();
+            chart::picture("three classes for 150 ms", &workload, &simulate::<Colibri>(&workload))
+        }
+    };
+    let bar = bar_of(2 * latency::LOADS.len() as u64, "loads");
+    let (_, latency) = latency::report::<Colibri>(seed, PAGE_BATCHES, |done| bar.set_position(done));
+    bar.finish_and_clear();
+    let comparison = compare::columns(seed, PAGE_COMPARED_CASES);
+    let page = Page::of(seed, outcome, picture, latency, comparison);
+    let path =
+        page.write(folder).map_err(|error| format!("cannot write into {}: {error}", folder.display()))?;
+    say(&format!("the page is {}", path.display()));
+    Ok(())
 }
 
 fn run_cases(arguments: &Arguments) -> Outcome {
@@ -165,21 +223,25 @@ fn run_cases(arguments: &Arguments) -> Outcome {
     outcome
 }
 
-/// On a terminal only: a pipe gets no progress.
 fn progress_bar(extent: &Extent) -> ProgressBar {
+    if extent.cases < u64::MAX {
+        return bar_of(extent.cases, "cases");
+    }
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{spinner} {pos} cases, {per_sec}, {elapsed}");
+    ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+}
+
+/// On a terminal only: a pipe gets no progress.
+fn bar_of(many: u64, what: &'static str) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     // Without colours: there is nothing that NO_COLOR would have to switch off.
-    if extent.cases == u64::MAX {
-        let bar = ProgressBar::new_spinner();
-        let style = ProgressStyle::with_template("{spinner} {pos} cases, {per_sec}, {elapsed}");
-        bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
-    } else {
-        let bar = ProgressBar::new(extent.cases);
-        let style = ProgressStyle::with_template("{wide_bar} {pos} of {len} cases, {eta}");
-        bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-    }
+    let style = ProgressStyle::with_template(&format!("{{wide_bar}} {{pos}} of {{len}} {what}, {{eta}}"));
+    ProgressBar::new(many).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 /// Reduces a failure, tells it, and keeps it.

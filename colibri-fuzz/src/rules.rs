@@ -148,6 +148,11 @@ pub trait Rules: Default + 'static {
         !asked
     }
 
+    /// Where a task goes that becomes ready, whatever its number: behind all others of its class.
+    fn joins_at(&self, _number: u32) -> End {
+        End::Tail
+    }
+
     /// What is charged to the next turn, when a turn ends in which `used` of `quantum` nanoseconds were used. A guest has
     /// paid with its waiting: else the debts of tasks that run by promotion only would grow without end.
     fn carries_over(&self, used: u64, quantum: u64, guest: bool) -> u64 {

@@ -61,7 +61,10 @@ fn may_nudge(workload: &Workload) -> bool {
         || workload.outside.iter().any(|outside| matches!(outside.action, Action::Nudge(_)))
 }
 
-/// The host comes back after at most 2^20 ns (1 ms) more than it was told of, when nothing happened again and again.
+/// So many turns in a row in which nothing happens are nothing unusual.
+const PATIENT_TURNS: u32 = 16;
+
+/// After that the host comes back after at most 2^20 ns (1 ms) more than it was told of, when nothing happened again and again.
 const MOST_PATIENCE_BITS: u32 = 20;
 
 struct World<S: Subject> {
@@ -128,6 +131,7 @@ impl<S: Subject> World<S> {
         self.advance(0);
         self.take_turns();
         // What still hovers goes on, so that what it kept meanwhile shows. (It may pause itself again.)
+        self.note(HOST, What::LastResumes);
         for number in 0..self.posts.len() {
             self.act(Action::Resume(number));
         }
@@ -178,7 +182,7 @@ impl<S: Subject> World<S> {
             early = come < timer;
             timers += usize::from(!early);
             // On a coarse clock it is too early until the next tick; on one that stands still the host loses its patience.
-            let patience = 1u64 << empty.min(MOST_PATIENCE_BITS);
+            let patience = 1u64 << empty.saturating_sub(PATIENT_TURNS).min(MOST_PATIENCE_BITS);
             self.advance(come.saturating_sub(now).max(self.time.until_tick()).max(patience - 1));
         }
     }

@@ -128,7 +128,7 @@ mod tests {
         let lines = table().collect::<Vec<_>>();
         assert_eq!(lines.len(), MOMENTS.len() * ENDS.len() * WITNESSES.len() * 3);
         for Line { name, workload } in lines {
-            let judged = judge::<Colibri>(&workload, Extra { twice: true, model: true });
+            let judged = judge::<Colibri>(&workload, Extra { twice: true, related: true, model: true });
             if let Some(breach) = judged.breach {
                 panic!("{name}: {breach}\n\n{workload}\n{}", judged.trace.timeline(breach.place, 60));
             }

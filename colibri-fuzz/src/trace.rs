@@ -105,6 +105,8 @@ pub enum What {
     Asked,
     /// It would have gone past a checkpoint more often than a case may: the case was cut short.
     CutShort,
+    /// The case is over; whoever still hovers is resumed, so that what it kept meanwhile shows.
+    LastResumes,
     /// The scheduler was shut down.
     ShutDown,
 }
@@ -270,6 +272,7 @@ impl fmt::Display for What {
             What::Dropped => write!(f, "dropped"),
             What::YieldRequested => write!(f, "a yield is requested"),
             What::CutShort => write!(f, "the case is cut short"),
+            What::LastResumes => write!(f, "resumes all who hover"),
             What::ShutDown => write!(f, "shuts down"),
         }
     }

@@ -1,13 +1,17 @@
 //! A workload: what tasks do, when they arrive, how the host behaves. Plain data that reads like a sentence, is
 //! written to and read from JSON, and means the same on every scheduler.
 
+mod build;
+
 use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::span::{self, to_text};
+use crate::span::to_text;
 use crate::subject::Skill;
+
+pub use self::build::span;
 
 /// A task's number: its place in [`Workload::tasks`]. Numbers past the end wrap around, so that a workload stays
 /// meaningful while its shrinking removes tasks.
@@ -38,13 +42,13 @@ pub struct Workload {
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
     /// How long one turn of the host may last.
-    #[serde(with = "span")]
+    #[serde(with = "crate::span")]
     pub slice: Duration,
     /// How long one task runs before an equal gets its turn.
-    #[serde(with = "span")]
+    #[serde(with = "crate::span")]
     pub quantum: Duration,
     /// After what wait a ready task rises one class.
-    #[serde(with = "span")]
+    #[serde(with = "crate::span")]
     pub upgrade_after: Duration,
     /// The slice's length by what the host is doing ([`Action::SetActivity`]), gone through again and again. Empty:
     /// always [`Settings::slice`].
@@ -102,9 +106,9 @@ impl Faults {
 #[serde(rename_all = "snake_case")]
 pub enum ClockStep {
     /// It jumps ahead by so much: the machine was asleep.
-    Ahead(#[serde(with = "span")] Duration, #[serde(with = "span")] Duration),
+    Ahead(#[serde(with = "crate::span")] Duration, #[serde(with = "crate::span")] Duration),
     /// It steps back by so much: it was corrected.
-    Back(#[serde(with = "span")] Duration, #[serde(with = "span")] Duration),
+    Back(#[serde(with = "crate::span")] Duration, #[serde(with = "crate::span")] Duration),
 }
 
 /// How the owner of the thread behaves. Both lists are gone through again and again; an empty one means "at once"
@@ -130,9 +134,9 @@ pub enum Punctuality {
     /// Exactly then.
     InTime,
     /// This much before (nothing must happen), and once more exactly then.
-    Early(#[serde(with = "span")] Duration),
+    Early(#[serde(with = "crate::span")] Duration),
     /// This much after.
-    Late(#[serde(with = "span")] Duration),
+    Late(#[serde(with = "crate::span")] Duration),
 }
 
 /// A scheduling class.
@@ -199,18 +203,18 @@ pub enum Step {
     /// Computes for `total`, with a checkpoint after each `gap` and at the end.
     Work {
         /// The whole length.
-        #[serde(with = "span")]
+        #[serde(with = "crate::span")]
         total: Duration,
         /// From one checkpoint to the next.
-        #[serde(with = "span")]
+        #[serde(with = "crate::span")]
         gap: Duration,
     },
     /// Computes without any checkpoint: nobody can stop it.
-    Hold(#[serde(with = "span")] Duration),
+    Hold(#[serde(with = "crate::span")] Duration),
     /// Gives way once.
     Yield,
     /// Sleeps.
-    Sleep(#[serde(with = "span")] Duration),
+    Sleep(#[serde(with = "crate::span")] Duration),
     /// Waits for a [`Action::Wake`] that is meant for it; those that came before count.
     Wait,
     /// The same, and does something between the moment at which it can be woken and the end of its poll. A wake that
@@ -221,7 +225,7 @@ pub enum Step {
     /// Another step, given up when so much time is over. (Not a [`Step::Join`], which would go on in secret.)
     Within {
         /// How long it may take.
-        #[serde(with = "span")]
+        #[serde(with = "crate::span")]
         limit: Duration,
         /// The step.
         step: Box<Step>,
@@ -314,7 +318,7 @@ impl Step {
 #[serde(deny_unknown_fields)]
 pub struct Outside {
     /// When, from the start.
-    #[serde(with = "span")]
+    #[serde(with = "crate::span")]
     pub at: Duration,
     /// What.
     pub action: Action,

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::{Inner, State};
-use crate::rules::{Rules, Situation};
+use crate::rules::{End, Rules, Situation};
 use crate::trace::{What, Why};
 use crate::workload::Class;
 
@@ -55,7 +55,11 @@ impl<R: Rules> Inner<R> {
         if !self.in_slice.get() {
             self.ask_host();
         }
-        self.own.borrow_mut()[class as usize].push_back(task);
+        let queue = &mut self.own.borrow_mut()[class as usize];
+        match self.rules.joins_at(task) {
+            End::Tail => queue.push_back(task),
+            End::Head => queue.push_front(task),
+        }
     }
 
     pub(super) fn fire_timers(&self) {
