@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::ledger::{Entry, Ledger, State};
+use crate::ledger::Ledger;
 use crate::span::nanos;
 use crate::trace::{HOST, Trace, What};
 use crate::workload::{Class, Workload};
@@ -88,7 +88,7 @@ fn lag(trace: &Trace, class: Class) -> Vec<(u64, u64, u64)> {
             continue;
         };
         service[task as usize] += (event.at - started) / u64::from(trace.tasks[task as usize].weight);
-        let now = (0..trace.tasks.len()).filter(|task| is_equal(&ledger.tasks[*task], class));
+        let now = (0..trace.tasks.len()).filter(|task| ledger.tasks[*task].competes_in(class));
         let now = now.collect::<Vec<_>>();
         if now != equals {
             begin = now.iter().map(|task| service[*task]).collect();
@@ -102,13 +102,6 @@ fn lag(trace: &Trace, class: Class) -> Vec<(u64, u64, u64)> {
         points.push((event.at, spread, bound));
     }
     points
-}
-
-fn is_equal(entry: &Entry, class: Class) -> bool {
-    entry.class == class
-        && entry.is_at_home()
-        && !entry.paused
-        && matches!(entry.state, State::Ready | State::Running)
 }
 
 #[cfg(test)]

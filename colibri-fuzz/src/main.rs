@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use clap::{ArgAction, Parser};
@@ -25,7 +26,7 @@ const QUICK_CASES: u64 = 20_000;
 const LATENCY_BATCHES: u64 = 16;
 
 /// The same on the page, where curves are enough.
-const PAGE_BATCHES: u64 = 2;
+const PAGE_BATCHES: u64 = 1;
 
 /// Cases of the page's comparison.
 const PAGE_COMPARED_CASES: u64 = 500;
@@ -96,16 +97,22 @@ fn main() -> ExitCode {
     // Panics are told as broken promises, with all that is needed to repeat them.
     std::panic::set_hook(Box::new(|_| {}));
     match std::panic::catch_unwind(|| run_as_told(&arguments)) {
-        Ok(Ok(true)) => ExitCode::SUCCESS,
+        Ok(Ok(true)) => match LOST.get() {
+            None => ExitCode::SUCCESS,
+            Some(error) => {
+                complain(&format!("error: all was fair, but the report could not be written: {error}"));
+                ExitCode::from(2)
+            }
+        },
         Ok(Ok(false)) => ExitCode::from(1),
         Ok(Err(message)) => {
-            eprintln!("error: {message}");
+            complain(&format!("error: {message}"));
             ExitCode::from(2)
         }
         Err(panic) => {
             let text = panic.downcast_ref::<String>().map(String::as_str);
             let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
-            eprintln!("error: the harness itself panicked: {text}. Please report this.");
+            complain(&format!("error: the harness itself panicked: {text}. Please report this."));
             ExitCode::from(2)
         }
     }
@@ -212,10 +219,10 @@ fn run_cases(arguments: &Arguments) -> Outcome {
         extent,
         |done| bar.set_position(done),
         |case| {
-            eprintln!(
+            complain(&format!(
                 "unfair: {case} does not come back. To repeat it: cargo xtask fairness --seed {} --case {}",
                 case.seed, case.number
-            );
+            ));
             std::process::exit(1);
         },
     );
@@ -254,7 +261,7 @@ fn tell_and_keep(promise: &str, case: Case, folder: Option<&Path>) {
     let file = match &kept {
         Some(Ok(path)) => Some(path.display().to_string()),
         Some(Err(error)) => {
-            eprintln!("warning: the failure could not be kept: {error}");
+            complain(&format!("warning: the failure could not be kept: {error}"));
             None
         }
         None => None,
@@ -300,7 +307,21 @@ fn replay_all(files: &[PathBuf]) -> Result<bool, String> {
     Ok(fair)
 }
 
-/// Prints a line; a reader that has gone away is no error.
+/// Prints a line. A reader that has gone away is no error; a report that cannot be written is, and is told at the end.
 fn say(text: &str) {
-    let _ = writeln!(std::io::stdout().lock(), "{text}");
+    let mut stdout = std::io::stdout().lock();
+    let written = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
+    if let Err(error) = written
+        && error.kind() != std::io::ErrorKind::BrokenPipe
+    {
+        let _ = LOST.set(error.to_string());
+    }
+}
+
+/// Why a part of the report could not be written.
+static LOST: OnceLock<String> = OnceLock::new();
+
+/// Prints a line to stderr, if anybody takes it.
+fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
 }

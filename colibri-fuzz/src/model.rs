@@ -85,6 +85,8 @@ struct Task {
     paused: bool,
     woken: bool,
     cancelled: bool,
+    /// Whoever awaited it knows of its end: it is forgotten.
+    taken: bool,
     /// How long its turn lasts: the quantum times its weight, in nanoseconds.
     turn: u64,
     /// Since when it waits for a wake, in nanoseconds, and how much longer its turn is for that.

@@ -35,6 +35,7 @@ impl<R: Rules> Inner<R> {
             State::Ended => false,
         });
         if ready {
+            self.charge();
             let now = self.now();
             self.with(task, |task| {
                 task.bonus = self.rules.credits(now.saturating_sub(task.slept_from), self.quantum);
@@ -102,6 +103,11 @@ impl<R: Rules> Inner<R> {
 
     pub(super) fn cancel(&self, task: u32) {
         let state = self.with(task, |task| task.state);
+        // The real one looks at its clock whenever it is told something of a task that it knows. That matters if the clock
+        // jumped: a stretch without a look is charged in full only if it is short.
+        if state != State::Ended || !self.with(task, |task| task.taken) {
+            self.charge();
+        }
         match state {
             State::Ended => return,
             State::Running => return self.with(task, |task| task.cancelled = true),
@@ -121,6 +127,7 @@ impl<R: Rules> Inner<R> {
         if state == State::Ended || paused {
             return;
         }
+        self.charge();
         if state == State::Ready && self.rules.pause_stops() {
             self.unqueue(task);
             self.with(task, |task| {
@@ -138,6 +145,7 @@ impl<R: Rules> Inner<R> {
         if state == State::Ended || !paused {
             return;
         }
+        self.charge();
         self.note(task, What::Resumed);
         if state == State::Waiting && self.with(task, |task| std::mem::replace(&mut task.woken, false)) {
             self.wake(task);
@@ -176,6 +184,7 @@ impl<R: Rules> Inner<R> {
 
     /// To the tail of `class`, if it is ready.
     fn move_to(&self, task: u32, class: Class) {
+        self.charge();
         let state = self.with(task, |task| {
             task.class = class;
             task.state

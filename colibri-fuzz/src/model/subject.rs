@@ -89,6 +89,7 @@ impl<R: Rules> Subject for Model<R> {
             paused: false,
             woken: false,
             cancelled: false,
+            taken: false,
             turn: self.0.rules.turn(self.0.quantum, weight),
             slept_from: 0,
             bonus: 0,
@@ -96,8 +97,18 @@ impl<R: Rules> Subject for Model<R> {
             since: 0,
         };
         self.0.tasks.borrow_mut().insert(number, task);
+        self.0.charge();
         self.0.enqueue(number);
         number
+    }
+
+    fn submit<F>(&self, spec: Spec, future: F, before: Option<u32>) -> Option<u32>
+    where
+        F: Future<Output = ()> + 'static,
+    {
+        let before = before.filter(|before| self.0.with(*before, |before| before.state != State::Ended));
+        before.into_iter().for_each(|before| self.0.cancel(before));
+        Some(self.spawn(spec, future))
     }
 
     fn run_slice(&self, length: Option<Duration>) -> Turn {
@@ -155,6 +166,7 @@ impl<R: Rules> Subject for Model<R> {
 
     fn poll_join(&self, task: &mut u32, context: &mut Context<'_>) -> Poll<()> {
         if self.0.with(*task, |task| task.state == State::Ended) {
+            self.0.with(*task, |task| task.taken = true);
             return Poll::Ready(());
         }
         self.0.with(*task, |task| task.joiner = Some(context.waker().clone()));

@@ -2,7 +2,7 @@
 
 use super::Breach;
 use super::service::LAG_TASKS;
-use crate::ledger::{Entry, Ledger, State};
+use crate::ledger::{Entry, Ledger};
 use crate::span::{nanos, short};
 use crate::trace::{HOST, Trace, What, Why};
 use crate::workload::Class;
@@ -96,7 +96,7 @@ pub fn equal_service(trace: &Trace) -> Result<(), Breach> {
         let own = event.what == What::Yielded(Why::Own);
         for touched in class_before.into_iter().chain(class).chain(moved) {
             let stretch = &mut stretches[touched as usize];
-            let of_class = |number: &usize| ready_at_home(&ledger.tasks[*number], touched);
+            let of_class = |number: &usize| ledger.tasks[*number].competes_in(touched);
             let now = (0..many).filter(of_class).collect::<Vec<_>>();
             if now == stretch.tasks && !own && ledger.moved.is_empty() {
                 continue;
@@ -119,13 +119,6 @@ pub fn equal_service(trace: &Trace) -> Result<(), Breach> {
 
 fn class_of(ledger: &Ledger, task: u32) -> Option<Class> {
     (task != HOST).then(|| ledger.task(task).class)
-}
-
-fn ready_at_home(entry: &Entry, class: Class) -> bool {
-    entry.class == class
-        && entry.is_at_home()
-        && !entry.paused
-        && matches!(entry.state, State::Ready | State::Running)
 }
 
 /// A time in which the same tasks of a class were ready.
