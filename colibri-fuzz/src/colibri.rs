@@ -127,11 +127,11 @@ impl Subject for Colibri {
         Turn { work_left: report.work_left, next_timer: report.next_timer.map(|at| at.as_nanos()) }
     }
 
-    fn within<F>(&self, limit: Duration, future: F) -> impl Future<Output = bool>
+    async fn within<F>(&self, limit: Duration, future: F) -> bool
     where
         F: Future<Output = ()>,
     {
-        async move { colibri_core::timeout(limit, future).await.is_ok() }
+        colibri_core::timeout(limit, future).await.is_ok()
     }
 
     fn now(&self, _clock: &ManualClock) -> u64 {

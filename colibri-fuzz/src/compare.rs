@@ -6,7 +6,7 @@ use comfy_table::{Cell, Table, presets};
 use serde::Serialize;
 
 use crate::case::Case;
-use crate::property::{PROMISES, Promise};
+use crate::property::{Breach, PROMISES, Promise};
 use crate::simulate::simulate;
 use crate::subject::{Skill, Subject};
 
@@ -52,7 +52,7 @@ pub fn column<S: Subject>(seed: u64, cases: u64) -> Column {
                 .map(|promise| {
                     let text = "a panic got out of the scheduler".to_owned();
                     let stray = promise.name == "no stray panic";
-                    stray.then(|| crate::property::Breach { promise: promise.name, place: 0, text })
+                    stray.then_some(Breach { promise: promise.name, place: 0, text })
                 })
                 .collect(),
         };

@@ -67,6 +67,9 @@ const PATIENT_TURNS: u32 = 16;
 /// After that the host comes back after at most 2^20 ns (1 ms) more than it was told of, when nothing happened again and again.
 const MOST_PATIENCE_BITS: u32 = 20;
 
+/// A submitted task's number, and its handle if the scheduler does not keep that.
+type Submitted<S> = (u32, Option<<S as Subject>::Task>);
+
 struct World<S: Subject> {
     subject: S,
     time: Time,
@@ -74,7 +77,7 @@ struct World<S: Subject> {
     workload: Workload,
     posts: Vec<Post<S>>,
     /// By class, what was submitted last, and its handle if there is one.
-    submitted: [RefCell<Option<(u32, Option<S::Task>)>>; 3],
+    submitted: [RefCell<Option<Submitted<S>>>; 3],
     /// The task whose poll is on the stack.
     running: Cell<Option<u32>>,
     steps: Cell<u64>,

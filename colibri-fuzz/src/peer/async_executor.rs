@@ -95,10 +95,13 @@ impl Subject for AsyncExecutor {
     fn cancel(&self, task: &mut Handle) {
         *task = match std::mem::replace(task, Handle::Gone) {
             Handle::Lives(task) => {
-                // Its first poll asks for the end, later ones wait for it.
+                // Its first poll asks for the end, later ones wait for it. The panic of a task that has ended by one would
+                // go on in whoever cancels it.
                 let mut end = Box::pin(task.cancel());
-                let _ = end.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-                Handle::Ends(end)
+                let poll = catch_unwind(AssertUnwindSafe(|| {
+                    end.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+                }));
+                if let Ok(Poll::Pending) = poll { Handle::Ends(end) } else { Handle::Gone }
             }
             other => other,
         };

@@ -296,7 +296,6 @@ mod tests {
                 },
                 host: Host {
                     turns: vec![span("2ms")],
-                    away: vec![span("1ms")],
                     timers: vec![Punctuality::InTime, Punctuality::Late(span("3ms"))],
                     ..Host::default()
                 },
