@@ -39,11 +39,13 @@ fn policy(activity: Activity) -> Duration {
 #[derive(Clone)]
 struct NewestFirst(Rc<Inner>);
 
+type Body = Pin<Box<dyn Future<Output = ()>>>;
+
 struct Inner {
     slice: Duration,
     clock: ManualClock,
     stack: Arc<Mutex<Vec<u32>>>,
-    tasks: RefCell<BTreeMap<u32, Pin<Box<dyn Future<Output = ()>>>>>,
+    tasks: RefCell<BTreeMap<u32, Body>>,
     joiners: RefCell<BTreeMap<u32, Waker>>,
 }
 

@@ -16,7 +16,7 @@ pub const MEAN_IN_BOUNDS: u64 = 5;
 
 /// Of the tasks of a class that are ready, the one with the earliest deadline begins the next turn, before those without
 /// one: deadline(picked) ≤ deadline(waiting). Who goes on with a turn that was cut, who owes a turn, and who was promoted
-/// are left out.
+/// are left out. Checked for the first [`LAG_TASKS`] tasks that wait.
 ///
 /// # Errors
 ///
@@ -46,7 +46,7 @@ pub fn deadlines(trace: &Trace) -> Result<(), Breach> {
                             && due[number] < due[event.task as usize]
                             && plain(number, other)
                     };
-                    if let Some(other) = ledger.tasks.iter().enumerate().position(before) {
+                    if let Some(other) = ledger.tasks.iter().take(LAG_TASKS).enumerate().position(before) {
                         let text = format!(
                             "#{} begins a turn before #{other}, which is due at {:.6} ms",
                             event.task,
