@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use colibri_fuzz::colibri::Colibri;
 use colibri_fuzz::property::check_all;
 use colibri_fuzz::simulate::simulate;
-use colibri_fuzz::workload::{Class, Plan, Step, Workload};
+use colibri_fuzz::workload::{Plan, Step, Workload};
 
 /// A hundred parts of a hundred thousand: a trace takes 32 bytes an event, and two to three events a dispatch.
 const PARTS: u32 = 100;
@@ -19,13 +19,7 @@ fn main() {
         ("quanta", 1, Step::Work { total: quantum * 1_000, gap: quantum }),
     ];
     for (name, rounds, step) in kinds {
-        let plan = Plan {
-            class: Class::Normal,
-            arrives: Some(Duration::ZERO),
-            weight: 1,
-            rounds,
-            steps: vec![step],
-        };
+        let plan = Plan { rounds, steps: vec![step], ..Plan::default() };
         let workload = Workload { tasks: vec![plan; 100], ..Workload::default() };
         let (mut dispatches, mut simulated, mut checked) = (0, Duration::ZERO, Duration::ZERO);
         for _ in 0..PARTS {

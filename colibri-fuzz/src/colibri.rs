@@ -2,24 +2,48 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::fmt;
 use std::future::Future;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use colibri_core::{ManualClock, Observer, Priority, Scheduler, Task, TaskEvent, TaskId, YieldReason};
+use colibri_core::{
+    Activity, Latest, ManualClock, Observer, Priority, Scheduler, Task, TaskEvent, TaskId, YieldReason,
+};
 
-use crate::subject::{Spec, Subject, Turn};
+use crate::subject::{Skill, Spec, Subject, Turn};
 use crate::trace::{Recorder, What, Why};
 use crate::workload::{Class, Settings};
 
+/// Each so many-th event is one that a bad observer panics at.
+const BAD_EVENTS: u64 = 7;
+
+/// What the host may be doing, in the order of [`Settings::policy`].
+pub(crate) const ACTIVITIES: [Activity; 4] =
+    [Activity::Foreground, Activity::Interacting, Activity::Background, Activity::LowPower];
+
 /// colibri's scheduler.
-#[derive(Clone, Debug)]
-pub struct Colibri {
+#[derive(Clone)]
+pub struct Colibri(Rc<Parts>);
+
+struct Parts {
     scheduler: Scheduler,
     numbers: Rc<Numbers>,
+    /// One a class; made when first used.
+    latest: [RefCell<Option<Latest>>; 3],
+    asked: Arc<AtomicU64>,
+}
+
+impl fmt::Debug for Colibri {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Colibri").field(&self.0.scheduler).finish()
+    }
 }
 
 /// Which task of the workload has which id.
@@ -33,40 +57,93 @@ struct Numbers {
 impl Subject for Colibri {
     type Task = Task<()>;
 
+    const NAME: &'static str = "colibri";
+    const SKILLS: &'static [Skill] = &Skill::ALL;
+    const OBSERVED: bool = true;
+
     fn new(settings: &Settings, clock: &ManualClock, recorder: &Recorder) -> Self {
         let numbers = Rc::new(Numbers::default());
-        let witness = Witness { recorder: recorder.clone(), numbers: numbers.clone() };
-        let scheduler = Scheduler::builder()
+        let bad = settings.bad_observer.then(|| Cell::new(0));
+        let witness = Witness { recorder: recorder.clone(), numbers: numbers.clone(), bad };
+        let asked = Arc::new(AtomicU64::new(0));
+        let hook = asked.clone();
+        let mut builder = Scheduler::builder()
             .slice(settings.slice)
             .quantum(settings.quantum)
             .upgrade_after(settings.upgrade_after)
             .clock(clock.clone())
-            .observer(witness)
-            .build();
-        Colibri { scheduler, numbers }
+            .on_ready(move || {
+                hook.fetch_add(1, Ordering::Relaxed);
+            })
+            .observer(witness);
+        if let Some(most) = settings.max_tasks {
+            builder = builder.max_tasks(most);
+        }
+        if !settings.policy.is_empty() {
+            let settings = settings.clone();
+            builder = builder.slice_policy(move |activity| {
+                let place = ACTIVITIES.iter().position(|other| *other == activity);
+                settings.slice_while(place.unwrap_or(0))
+            });
+        }
+        Colibri(Rc::new(Parts { scheduler: builder.build(), numbers, latest: Default::default(), asked }))
     }
 
     fn spawn<F>(&self, spec: Spec, future: F) -> Task<()>
     where
         F: Future<Output = ()> + 'static,
     {
+        let Parts { scheduler, numbers, .. } = &*self.0;
         // The observer may hear of the task before its handle, and with it its id, is here.
-        self.numbers.spawning.set(spec.number);
+        numbers.spawning.set(spec.number);
         let priority = priority(spec.class);
-        let task = match spec.weight {
-            1 => self.scheduler.spawn(priority, future),
-            weight => self.scheduler.task(future).priority(priority).weight(weight).spawn(),
+        let task = match (spec.weight, spec.deadline) {
+            (1, None) => scheduler.spawn(priority, future),
+            (weight, deadline) => {
+                let task = scheduler.task(future).priority(priority).weight(weight);
+                deadline.into_iter().fold(task, |task, deadline| task.deadline(deadline)).spawn()
+            }
         };
-        self.numbers.known.borrow_mut().insert(task.id(), spec.number);
+        numbers.known.borrow_mut().insert(task.id(), spec.number);
         task
+    }
+
+    fn submit<F>(&self, spec: Spec, future: F, _before: Option<Task<()>>) -> Option<Task<()>>
+    where
+        F: Future<Output = ()> + 'static,
+    {
+        let Parts { scheduler, numbers, latest, .. } = &*self.0;
+        numbers.spawning.set(spec.number);
+        let mut latest = latest[spec.class as usize].borrow_mut();
+        latest.get_or_insert_with(|| Latest::new(scheduler, priority(spec.class))).submit(future);
+        None
     }
 
     fn run_slice(&self, length: Option<Duration>) -> Turn {
         let report = match length {
-            None => self.scheduler.run_slice(),
-            Some(length) => self.scheduler.run_for(length),
+            None => self.0.scheduler.run_slice(),
+            Some(length) => self.0.scheduler.run_for(length),
         };
         Turn { work_left: report.work_left, next_timer: report.next_timer.map(|at| at.as_nanos()) }
+    }
+
+    async fn within<F>(&self, limit: Duration, future: F) -> bool
+    where
+        F: Future<Output = ()>,
+    {
+        colibri_core::timeout(limit, future).await.is_ok()
+    }
+
+    fn now(&self, _clock: &ManualClock) -> u64 {
+        self.0.scheduler.now().as_nanos()
+    }
+
+    fn asked(&self) -> u64 {
+        self.0.asked.load(Ordering::Relaxed)
+    }
+
+    fn set_activity(&self, activity: usize) {
+        self.0.scheduler.set_activity(ACTIVITIES[activity % ACTIVITIES.len()]);
     }
 
     fn checkpoint(&self) -> impl Future<Output = ()> {
@@ -85,7 +162,7 @@ impl Subject for Colibri {
         Pin::new(task).poll(context).map(|_ended_somehow| ())
     }
 
-    fn cancel(&self, task: &Task<()>) {
+    fn cancel(&self, task: &mut Task<()>) {
         task.cancel();
     }
 
@@ -102,11 +179,11 @@ impl Subject for Colibri {
     }
 
     fn request_yield(&self) {
-        self.scheduler.request_yield();
+        self.0.scheduler.request_yield();
     }
 
     fn shutdown(&self) {
-        self.scheduler.shutdown();
+        self.0.scheduler.shutdown();
     }
 }
 
@@ -114,6 +191,8 @@ impl Subject for Colibri {
 struct Witness {
     recorder: Recorder,
     numbers: Rc<Numbers>,
+    /// How many events it has told of, if it is one that panics now and then.
+    bad: Option<Cell<u64>>,
 }
 
 impl Witness {
@@ -121,6 +200,12 @@ impl Witness {
         let number = self.numbers.known.borrow().get(&task.id).copied();
         // An event of a task that nobody spawned would be a fault of the scheduler: it shows as one of nobody.
         self.recorder.insert(task.at.as_nanos(), number.unwrap_or(crate::trace::HOST), what);
+        if let Some(told) = &self.bad {
+            told.set(told.get() + 1);
+            if told.get().is_multiple_of(BAD_EVENTS) {
+                resume_unwind(Box::new("a planned panic in the observer"));
+            }
+        }
     }
 }
 

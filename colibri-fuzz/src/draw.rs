@@ -8,6 +8,30 @@ use std::time::Duration;
 /// An even draw; `0` is the smallest value of every shape, `u32::MAX` nearly the largest.
 pub type Even = u32;
 
+/// Even draws from a seed, for loads that need a million of them (SplitMix64).
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// Draws that depend on `seed` alone.
+    pub fn new(seed: u64) -> Self {
+        Random(seed)
+    }
+
+    /// The next draw.
+    pub fn even(&mut self) -> Even {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        (mix(self.0) >> 32) as u32
+    }
+}
+
+/// A word in which each bit depends on each bit of `word`: the finalizer of SplitMix64.
+pub(crate) fn mix(mut word: u64) -> u64 {
+    word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    word ^ (word >> 31)
+}
+
 /// How run lengths (or pauses) are spread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Shape {

@@ -4,6 +4,9 @@
 //! then tasks by these weights. A uniform mix of everything would hide what only a pure diet shows: nothing but
 //! yields, nothing but timers.
 
+mod sketch;
+mod surroundings;
+
 use std::time::Duration;
 
 use proptest::collection::vec;
@@ -11,15 +14,17 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::Union;
 
+use self::sketch::{action, finish, is_later_link, sketch};
+use self::surroundings::{faults, host, limits};
 use crate::draw::{Arrivals, Even, Shape};
-use crate::workload::{Action, Class, Host, Outside, Plan, Punctuality, Settings, Step, Workload};
+use crate::workload::{Action, Class, Outside, Plan, Settings, Step, Workload};
 
 /// Kinds of steps, in the order of [`Swarm::steps`]. Shrinking prefers the earlier ones.
-const STEPS: usize = 16;
+const STEPS: usize = 20;
 /// Kinds of tasks, in the order of [`Swarm::sketches`].
-const SKETCHES: usize = 5;
-/// Work is at most so many quanta in one step, so that a case stays short.
-const MOST_QUANTA_A_STEP: u32 = 64;
+const SKETCHES: usize = 7;
+/// One case in so many is a crowd: it takes as long as a hundred others.
+const CASES_A_CROWD: u32 = 300;
 
 /// What a case is made of.
 #[derive(Clone, Debug)]
@@ -43,6 +48,21 @@ struct Swarm {
     /// Weights to draw from.
     weights: Vec<u32>,
     host: Vec<bool>,
+    rarities: Rarities,
+    /// So many tasks are made of those that were drawn, in a few cases.
+    crowd: Option<usize>,
+}
+
+/// Which of the seldom features a case has.
+#[derive(Clone, Copy, Debug)]
+struct Rarities {
+    policy: bool,
+    limit: bool,
+    bad_observer: bool,
+    bad_drops: bool,
+    deadlines: bool,
+    coarse_clock: bool,
+    clock_steps: bool,
 }
 
 /// Draws workloads of all kinds, of a size that simulates in about a millisecond.
@@ -57,7 +77,12 @@ fn swarm() -> impl Strategy<Value = Swarm> {
     let settings = prop_oneof![
         1 => Just(Settings::default()),
         2 => (micros(&[100, 1_000, 2_000, 8_000, 50_000]), micros(&[50, 500, 2_000, 10_000]), micros(&[1_000, 10_000, 60_000, 500_000]))
-            .prop_map(|(slice, quantum, upgrade_after)| Settings { slice, quantum, upgrade_after }),
+            .prop_map(|(slice, quantum, upgrade_after)| Settings {
+                slice,
+                quantum,
+                upgrade_after,
+                ..Settings::default()
+            }),
     ];
     let arrivals = prop_oneof![
         Just(Arrivals::AtOnce),
@@ -65,6 +90,21 @@ fn swarm() -> impl Strategy<Value = Swarm> {
         Just(Arrivals::Poisson),
         (2..12u32).prop_map(Arrivals::Bursts)
     ];
+    let rarity = || prop::bool::weighted(1.0 / 8.0);
+    let rarities = (rarity(), rarity(), rarity(), rarity(), rarity(), rarity(), rarity()).prop_map(
+        |(policy, limit, bad_observer, bad_drops, deadlines, coarse_clock, clock_steps)| Rarities {
+            policy,
+            limit,
+            bad_observer,
+            bad_drops,
+            deadlines,
+            coarse_clock,
+            clock_steps,
+        },
+    );
+    // From a thousand to a hundred thousand, each power of ten as likely as the other.
+    let crowd = (3.0..5.0f64).prop_map(|power| Some(10f64.powf(power) as usize));
+    let crowd = prop_oneof![CASES_A_CROWD - 1 => Just(None), 1 => crowd];
     let classes = prop_oneof![
         Just([0, 1, 0]),
         Just([1, 1, 1]),
@@ -74,7 +114,7 @@ fn swarm() -> impl Strategy<Value = Swarm> {
     // Few tasks find most faults, many find the rest; a third of the cases is small enough to read as it is.
     let tasks = prop_oneof![3 => 1..5usize, 5 => 4..24usize, 1 => 24..120usize];
     (
-        (vec(weight(), STEPS), vec(weight(), SKETCHES), classes, settings),
+        (vec(weight(), STEPS), vec(weight(), SKETCHES), classes, settings, rarities, crowd),
         (select(Shape::ALL.to_vec()), prop_oneof![1..12u32, 10..60u32], vec(0..8usize, 1..3)),
         (
             arrivals,
@@ -86,7 +126,11 @@ fn swarm() -> impl Strategy<Value = Swarm> {
         ),
     )
         .prop_map(
-            |((steps, sketches, classes, settings), (lengths, tenths_of_quanta, gaps), arrival)| {
+            |(
+                (steps, sketches, classes, settings, rarities, crowd),
+                (lengths, tenths_of_quanta, gaps),
+                arrival,
+            )| {
                 let (arrivals, interval, tasks, outside, host, weights) = arrival;
                 let nano = Duration::from_nanos(1);
                 let q = settings.quantum;
@@ -107,36 +151,11 @@ fn swarm() -> impl Strategy<Value = Swarm> {
                     outside,
                     weights,
                     host,
+                    rarities,
+                    crowd,
                 }
             },
         )
-}
-
-/// A task as it is drawn, before it knows its place.
-#[derive(Clone, Debug)]
-enum Sketch {
-    Steps {
-        rounds: u32,
-        steps: Vec<Step>,
-    },
-    /// Two that wake each other in turn.
-    PingPong {
-        rounds: u32,
-        work: Duration,
-    },
-    /// One that wakes all [`Sketch::Woken`], again and again.
-    Storm {
-        rounds: u32,
-        pause: Duration,
-    },
-    Woken {
-        rounds: u32,
-        work: Duration,
-    },
-    /// Only gives way.
-    Spinner {
-        rounds: u32,
-    },
 }
 
 fn workload(swarm: Swarm) -> impl Strategy<Value = Workload> {
@@ -155,192 +174,80 @@ fn workload(swarm: Swarm) -> impl Strategy<Value = Workload> {
     );
     // A task in twelve comes only if another spawns it.
     let weight = select(swarm.weights.clone());
-    let task = (class, any::<Even>(), prop::bool::weighted(1.0 / 12.0), weight, sketch(&swarm, mean));
+    let rarely = |on: bool| prop::bool::weighted(if on { 0.25 } else { 0.0 });
+    let deadline = (rarely(swarm.rarities.deadlines), any::<Even>()).prop_map(move |(due, even)| {
+        due.then(|| Shape::Exponential.at(even, mean * 4).max(Duration::from_nanos(1)))
+    });
+    let seldom = (deadline, rarely(swarm.rarities.bad_drops));
+    let task = (class, any::<Even>(), prop::bool::weighted(1.0 / 12.0), weight, seldom, sketch(&swarm, mean));
     let outside = vec((any::<Even>(), action(tasks)), 0..=swarm.outside);
-    (vec(task, 1..=tasks), outside, host(&swarm)).prop_map(move |(drawn, outside, host)| {
+    let crowd = swarm.crowd;
+    let surroundings = (outside, host(&swarm), limits(&swarm), faults(&swarm, horizon));
+    (vec(task, 1..=tasks), surroundings).prop_map(move |(drawn, (outside, host, limits, clock))| {
         let times = arrivals.times(drawn.iter().map(|(_, even, ..)| *even), interval).collect::<Vec<_>>();
         let sketches = drawn.iter().map(|(.., sketch)| sketch.clone()).collect::<Vec<_>>();
         let plans = drawn.iter().zip(&times).enumerate();
-        let tasks = plans.map(|(place, ((class, _, on_demand, weight, sketch), at))| {
-            let (rounds, steps) = finish(place, sketch, &sketches);
-            Plan { class: *class, arrives: (!on_demand).then_some(*at), weight: *weight, rounds, steps }
-        });
+        let tasks =
+            plans.map(|(place, ((class, _, on_demand, weight, (deadline, bad_drop), sketch), at))| {
+                let (rounds, steps) = finish(place, sketch, &sketches);
+                let on_demand = *on_demand || is_later_link(place, &sketches);
+                Plan {
+                    class: *class,
+                    arrives: (!on_demand).then_some(*at),
+                    weight: *weight,
+                    deadline: *deadline,
+                    bad_drop: *bad_drop,
+                    rounds,
+                    steps,
+                }
+            });
         let mut outside = outside
             .into_iter()
             .map(|(even, action)| Outside { at: Shape::Uniform.at(even, horizon / 2), action })
             .collect::<Vec<_>>();
         outside.sort_by_key(|outside| outside.at);
-        let mut workload = Workload { settings: settings.clone(), host, tasks: tasks.collect(), outside };
+        let (policy, max_tasks, bad_observer) = limits;
+        let settings = Settings { policy, max_tasks, bad_observer, ..settings.clone() };
+        let mut workload = Workload { settings, host, tasks: tasks.collect(), outside, clock };
         let many = workload.tasks.len();
         resolve(&mut workload, many);
+        if let Some(crowd) = crowd {
+            grow(&mut workload, crowd);
+        }
         workload
     })
+}
+
+/// Makes a crowd of the tasks that were drawn: each of them again and again, with little to do.
+fn grow(workload: &mut Workload, crowd: usize) {
+    for plan in &mut workload.tasks {
+        plan.rounds = 1;
+        plan.steps.truncate(3);
+        for step in &mut plan.steps {
+            if let Step::Work { total, gap } = step.innermost_mut() {
+                *gap = *total;
+            }
+        }
+    }
+    let many = workload.tasks.len();
+    workload.tasks = workload.tasks.iter().cycle().take(crowd.max(many)).cloned().collect();
+    // Else most of them would be refused.
+    workload.settings.max_tasks = workload.settings.max_tasks.map(|most| most.max(crowd / 2));
 }
 
 fn mean_work(swarm: &Swarm) -> Duration {
     swarm.settings.quantum * swarm.tenths_of_quanta / 10
 }
 
-fn host(swarm: &Swarm) -> impl Strategy<Value = Host> + use<> {
-    let slice = swarm.settings.slice;
-    let nano = Duration::from_nanos(1);
-    let lengths = vec![slice, slice / 3, slice * 4, nano, Duration::ZERO];
-    let away = vec![
-        Duration::ZERO,
-        nano,
-        slice / 2,
-        slice * 3,
-        swarm.settings.upgrade_after,
-        Duration::from_secs(5),
-    ];
-    let timers = vec![
-        Punctuality::InTime,
-        Punctuality::Early(nano),
-        Punctuality::Late(nano),
-        Punctuality::Late(slice * 2),
-        Punctuality::Early(slice),
-    ];
-    let most = |which: usize| if swarm.host[which] { 3usize } else { 0 };
-    (vec(select(lengths), 0..=most(0)), vec(select(away), 0..=most(1)), vec(select(timers), 0..=most(2)))
-        .prop_map(|(turns, away, timers)| {
-            // Turns of no length at all need one that gets on with the work beside them.
-            let useless = turns.iter().all(|turn| turn.is_zero());
-            Host { turns: if useless { Vec::new() } else { turns }, away, timers }
-        })
-}
-
-fn sketch(swarm: &Swarm, mean: Duration) -> Union<BoxedStrategy<Sketch>> {
-    let lengths = swarm.lengths;
-    let work = move || any::<Even>().prop_map(move |even| lengths.at(even, mean));
-    let few = mean / 20;
-    let steps = vec(step(swarm, mean), 1..7);
-    // Straight plans always exist: the plainest cases, and what everything else shrinks to.
-    let mut kinds = vec![(
-        25 + swarm.sketches[0],
-        (prop_oneof![6 => Just(1u32), 1 => 2..9u32], steps)
-            .prop_map(|(rounds, steps)| Sketch::Steps { rounds, steps })
-            .boxed(),
-    )];
-    let others = [
-        (1..60u32, work())
-            .prop_map(move |(rounds, work)| Sketch::PingPong { rounds, work: work.min(few) })
-            .boxed(),
-        (1..20u32, work()).prop_map(|(rounds, pause)| Sketch::Storm { rounds, pause }).boxed(),
-        (1..20u32, work()).prop_map(|(rounds, work)| Sketch::Woken { rounds, work }).boxed(),
-        (1..80u32).prop_map(|rounds| Sketch::Spinner { rounds }).boxed(),
-    ];
-    kinds.extend(swarm.sketches[1..].iter().copied().zip(others).filter(|(weight, _)| *weight > 0));
-    Union::new_weighted(kinds)
-}
-
-fn step(swarm: &Swarm, mean: Duration) -> Union<BoxedStrategy<Step>> {
-    let (lengths, settings) = (swarm.lengths, swarm.settings.clone());
-    let most = settings.quantum * MOST_QUANTA_A_STEP;
-    let nano = Duration::from_nanos(1);
-    let Settings { slice, quantum, .. } = settings;
-    // Just before, at and just after what the scheduler measures by.
-    let edges =
-        vec![quantum - nano, quantum, quantum + nano, quantum * 2, slice - nano, slice, slice + nano, nano];
-    let span = move || {
-        prop_oneof![
-            5 => any::<Even>().prop_map(move |even| lengths.at(even, mean)),
-            1 => select(edges.clone()),
-        ]
-    };
-    let tasks = swarm.tasks;
-    let gaps = swarm.gaps.clone();
-    let to = move || 0..tasks;
-    let sleeps = vec![Duration::ZERO, nano, quantum, slice - nano, slice, slice + nano, slice * 3];
-    let acts = |strategy: BoxedStrategy<Action>| strategy.prop_map(Step::Do).boxed();
-    let kinds: [BoxedStrategy<Step>; STEPS] = [
-        (span(), select(gaps))
-            .prop_map(move |(total, gap)| Step::Work { total: total.min(most), gap: gap.max(nano) })
-            .boxed(),
-        Just(Step::Yield).boxed(),
-        prop_oneof![span(), select(sleeps)].prop_map(Step::Sleep).boxed(),
-        span().prop_map(|total| Step::Hold(total.min(Duration::from_secs(1)))).boxed(),
-        acts(to().prop_map(Action::Wake).boxed()),
-        acts(to().prop_map(Action::Spawn).boxed()),
-        to().prop_map(Step::Join).boxed(),
-        acts(to().prop_map(Action::Cancel).boxed()),
-        acts(to().prop_map(Action::Pause).boxed()),
-        acts(to().prop_map(Action::Resume).boxed()),
-        acts((to(), select(Class::ALL.to_vec())).prop_map(|(of, class)| Action::SetClass(of, class)).boxed()),
-        acts(to().prop_map(Action::Nudge).boxed()),
-        acts(Just(Action::RequestYield).boxed()),
-        Just(Step::Wait).boxed(),
-        Just(Step::Panic).boxed(),
-        prop_oneof![to().prop_map(Action::Wake), to().prop_map(Action::Nudge), to().prop_map(Action::Pause)]
-            .prop_map(Step::WaitDoing)
-            .boxed(),
-    ];
-    let mut weights = swarm.steps.clone();
-    // Work always exists, waits and panics never rule: a case in which all tasks end at once shows nothing.
-    weights[0] += 10;
-    weights[13] = weights[13].min(4);
-    weights[14] = weights[14].min(2);
-    weights[15] = weights[15].min(4);
-    Union::new_weighted(weights.into_iter().zip(kinds).filter(|(weight, _)| *weight > 0).collect())
-}
-
-fn action(tasks: usize) -> impl Strategy<Value = Action> {
-    prop_oneof![
-        (0..tasks).prop_map(Action::Wake),
-        (0..tasks).prop_map(Action::Spawn),
-        (0..tasks).prop_map(Action::Cancel),
-        (0..tasks).prop_map(Action::Pause),
-        (0..tasks).prop_map(Action::Resume),
-        (0..tasks, select(Class::ALL.to_vec())).prop_map(|(of, class)| Action::SetClass(of, class)),
-        (0..tasks).prop_map(Action::Nudge),
-        Just(Action::RequestYield),
-    ]
-}
-
-/// A sketch's steps once its place, and with it its partners, are known.
-fn finish(place: usize, sketch: &Sketch, all: &[Sketch]) -> (u32, Vec<Step>) {
-    let work = |span: &Duration| Step::Work { total: *span, gap: *span };
-    match sketch {
-        Sketch::Steps { rounds, steps } => (*rounds, steps.clone()),
-        Sketch::PingPong { rounds, work: span } => {
-            let pongs = (0..all.len())
-                .filter(|other| matches!(all[*other], Sketch::PingPong { .. }))
-                .collect::<Vec<_>>();
-            let mine = pongs.iter().position(|other| *other == place).unwrap_or(0);
-            // The last one without a partner plays with itself: it wakes itself and goes on.
-            let other = pongs.get(mine ^ 1).copied().unwrap_or(place);
-            let (wake, wait) = (Step::Do(Action::Wake(other)), Step::Wait);
-            (
-                *rounds,
-                if mine.is_multiple_of(2) {
-                    vec![work(span), wake, wait]
-                } else {
-                    vec![wait, work(span), wake]
-                },
-            )
-        }
-        Sketch::Storm { rounds, pause } => {
-            let woken = (0..all.len()).filter(|other| matches!(all[*other], Sketch::Woken { .. }));
-            (*rounds, woken.map(|of| Step::Do(Action::Wake(of))).chain([Step::Sleep(*pause)]).collect())
-        }
-        Sketch::Woken { rounds, work: span } => (*rounds, vec![Step::Wait, work(span)]),
-        Sketch::Spinner { rounds } => (*rounds, vec![Step::Yield]),
-    }
-}
-
 /// Writes the numbers that are meant, after shrinking has made the list shorter.
 fn resolve(workload: &mut Workload, many: usize) {
-    let fix = |action: &mut Action| match action {
-        Action::Spawn(of)
-        | Action::Wake(of)
-        | Action::Nudge(of)
-        | Action::Cancel(of)
-        | Action::Pause(of)
-        | Action::Resume(of)
-        | Action::SetClass(of, _) => *of %= many,
-        Action::RequestYield => {}
+    let fix = |action: &mut Action| {
+        if let Some(of) = action.target_mut() {
+            *of %= many;
+        }
     };
     for step in workload.tasks.iter_mut().flat_map(|plan| &mut plan.steps) {
-        match step {
+        match step.innermost_mut() {
             Step::Join(of) => *of %= many,
             Step::Do(action) | Step::WaitDoing(action) => fix(action),
             _ => {}
@@ -387,6 +294,17 @@ mod tests {
             "early",
             "late",
             "if spawned",
+            "within",
+            "another thread",
+            "submit",
+            "activity",
+            "at most",
+            "observer",
+            "when dropped",
+            "due after",
+            "multiples",
+            "steps back",
+            "jumps ahead",
         ] {
             assert!(text.contains(word), "{word} never occurs in 200 cases");
         }

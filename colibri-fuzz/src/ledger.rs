@@ -63,6 +63,12 @@ impl Entry {
         self.state == State::Ready && !self.paused
     }
 
+    /// Whether it is ready, or runs, as one of this class.
+    pub(crate) fn competes_in(&self, class: Class) -> bool {
+        let ready = matches!(self.state, State::Ready | State::Running) && !self.paused;
+        ready && self.class == class && self.is_at_home()
+    }
+
     /// Whether it competes in its own class, not as a guest of a higher one.
     pub(crate) fn is_at_home(&self) -> bool {
         self.level == self.class
@@ -205,6 +211,7 @@ impl Ledger {
                     _ => State::Ended,
                 };
             }
+            What::Refused => entry.state = State::Ended,
             What::Cancelled if entry.doomed && entry.state == State::Running => {
                 entry.state = State::Ended;
                 self.running = None;

@@ -23,14 +23,31 @@
 //! assert_eq!(check_all(&trace), Ok(()));
 //! println!("{}", trace.timeline(0, 20));
 //! ```
+//!
+//! Around it: [`canary`] are broken schedulers that must be caught, [`metamorphic`] holds runs against runs, [`latency`]
+//! measures waits beside queueing theory, [`compare`] judges the schedulers in [`peer`] by the same promises, [`page`] draws
+//! it all.
+//!
+//! For code of your own, [`own`] has a function each: is my task's longest gap between two checkpoints short enough, is my
+//! slice policy fair, is my scheduler? A scheduler is five methods of [`Subject`](subject::Subject);
+//! `examples/own.rs` tests all three.
 
+mod bell;
 pub mod canary;
 pub mod case;
+pub mod chart;
 pub mod colibri;
+pub mod compare;
 pub mod draw;
 pub mod generate;
+pub mod latency;
 mod ledger;
+pub mod metamorphic;
 pub mod model;
+pub mod own;
+pub mod page;
+pub mod peer;
+pub mod portrait;
 pub mod property;
 pub mod regression;
 pub mod report;

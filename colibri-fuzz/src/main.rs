@@ -3,21 +3,42 @@
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use clap::{ArgAction, Parser};
+use colibri_fuzz::canary;
 use colibri_fuzz::case::{Case, Extra, judge};
 use colibri_fuzz::colibri::Colibri;
+use colibri_fuzz::compare::{self, Verdict};
+use colibri_fuzz::page::Page;
+use colibri_fuzz::portrait::portrait;
 use colibri_fuzz::regression::{self, Regression};
 use colibri_fuzz::run::{Extent, Outcome, reduce, run};
-use colibri_fuzz::{report, span};
+use colibri_fuzz::simulate::simulate;
+use colibri_fuzz::{chart, latency, report, span};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Cases of a quick run: some seconds in a release build.
 const QUICK_CASES: u64 = 20_000;
 
+/// Batches of arrivals at each load of the latency table: at the fullest, means are then good to some 10 %.
+const LATENCY_BATCHES: u64 = 16;
+
+/// The same on the page, where curves are enough.
+const PAGE_BATCHES: u64 = 1;
+
+/// Cases of the page's comparison.
+const PAGE_COMPARED_CASES: u64 = 500;
+
+/// Cases of a comparison.
+const COMPARED_CASES: u64 = 2_000;
+
+/// Cases in which each canary must be caught: a tenth of the quick run's.
+const CANARY_CASES: u64 = QUICK_CASES / 10;
+
 /// colibri is held to everything.
-const ALL: Extra = Extra { twice: true, model: true };
+const ALL: Extra = Extra { twice: true, related: true, model: true };
 
 /// Tests colibri's scheduler with random workloads on virtual time, and checks every promise over what happened.
 ///
@@ -44,6 +65,18 @@ struct Arguments {
     /// On how many threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
+    /// Which promises other schedulers keep: colibri, tokio, async-executor and a plain queue on the same cases [default: 2000]
+    #[arg(long, conflicts_with_all = ["time", "replay", "case"])]
+    compare: bool,
+    /// The broken schedulers that the harness must catch, and which promise each one broke
+    #[arg(long, conflicts_with_all = ["time", "replay", "case", "compare"])]
+    canaries: bool,
+    /// How long each class waits at loads from 0.3 to 0.98, beside queueing theory and the targets
+    #[arg(long, conflicts_with_all = ["time", "replay", "case", "compare", "canaries", "cases"])]
+    latency: bool,
+    /// Write a page with plots (fairness.html, which needs no network) and its data (fairness.json) into this folder
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["replay", "case", "compare", "canaries", "latency"])]
+    report: Option<PathBuf>,
     /// Do not keep new failures in the regressions folder
     #[arg(long)]
     no_keep: bool,
@@ -63,21 +96,57 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     // Panics are told as broken promises, with all that is needed to repeat them.
     std::panic::set_hook(Box::new(|_| {}));
-    let fair = if !arguments.replay.is_empty() {
+    match std::panic::catch_unwind(|| run_as_told(&arguments)) {
+        Ok(Ok(true)) => match LOST.get() {
+            None => ExitCode::SUCCESS,
+            Some(error) => {
+                complain(&format!("error: all was fair, but the report could not be written: {error}"));
+                ExitCode::from(2)
+            }
+        },
+        Ok(Ok(false)) => ExitCode::from(1),
+        Ok(Err(message)) => {
+            complain(&format!("error: {message}"));
+            ExitCode::from(2)
+        }
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+            complain(&format!("error: the harness itself panicked: {text}. Please report this."));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whether all was fair.
+fn run_as_told(arguments: &Arguments) -> Result<bool, String> {
+    if arguments.canaries {
+        let (table, all) = canary::table(arguments.seed, arguments.cases.unwrap_or(CANARY_CASES));
+        say(&table);
+        Ok(all)
+    } else if arguments.latency {
+        let bar = bar_of(2 * latency::LOADS.len() as u64, "loads");
+        let (text, _) =
+            latency::report::<Colibri>(arguments.seed, LATENCY_BATCHES, |done| bar.set_position(done));
+        bar.finish_and_clear();
+        say(&text);
+        Ok(true)
+    } else if arguments.compare {
+        Ok(compare_all(arguments))
+    } else if !arguments.replay.is_empty() {
         replay_all(&arguments.replay)
     } else if let Some(number) = arguments.case {
         Ok(repeat(Case { seed: arguments.seed, number }))
     } else {
-        test(&arguments)
-    };
-    match fair {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
-        Err(message) => {
-            eprintln!("error: {message}");
-            ExitCode::from(2)
-        }
+        test(arguments)
     }
+}
+
+/// Other schedulers beside colibri's. It is colibri that is on trial.
+fn compare_all(arguments: &Arguments) -> bool {
+    let columns = compare::columns(arguments.seed, arguments.cases.unwrap_or(COMPARED_CASES));
+    say(&compare::table(&columns));
+    columns[0].verdicts.iter().all(|verdict| *verdict == Verdict::Kept)
 }
 
 /// The usual run: kept failures first, then new cases.
@@ -89,10 +158,18 @@ fn test(arguments: &Arguments) -> Result<bool, String> {
         say("a failure that is known already is back (or still there); no new cases were run");
         return Ok(false);
     }
+    if let Some(folder) = &arguments.report {
+        // Now, and not after an hour.
+        std::fs::create_dir_all(folder)
+            .map_err(|error| format!("cannot make the folder {}: {error}", folder.display()))?;
+    }
     let outcome = run_cases(arguments);
     say(&report::summary(arguments.seed, &outcome));
     for (promise, case) in &outcome.failures {
         tell_and_keep(promise, *case, (!arguments.no_keep).then_some(&*folder));
+    }
+    if let Some(folder) = &arguments.report {
+        write_page(folder, arguments.seed, &outcome)?;
     }
     if outcome.failures.is_empty() {
         say(&format!("fair: all promises kept in {} cases", outcome.tally.cases));
@@ -100,6 +177,31 @@ fn test(arguments: &Arguments) -> Result<bool, String> {
         say(&format!("unfair: {} of {} cases broke a promise", outcome.unfair, outcome.tally.cases));
     }
     Ok(outcome.failures.is_empty())
+}
+
+/// The page: the run, one case of it, waits by load, and other schedulers.
+fn write_page(folder: &Path, seed: u64, outcome: &Outcome) -> Result<(), String> {
+    let failure = outcome.failures.iter().next();
+    let reduced = failure.and_then(|(promise, case)| reduce::<Colibri>(&case.workload(), promise));
+    let picture = match (failure, &reduced) {
+        (Some((promise, case)), Some(failure)) => {
+            let title = format!("\"{promise}\" is broken ({case}, reduced)");
+            chart::picture(&title, &failure.workload, &failure.trace)
+        }
+        _ => {
+            let workload = portrait();
+            chart::picture("three classes for 150 ms", &workload, &simulate::<Colibri>(&workload))
+        }
+    };
+    let bar = bar_of(2 * latency::LOADS.len() as u64, "loads");
+    let (_, latency) = latency::report::<Colibri>(seed, PAGE_BATCHES, |done| bar.set_position(done));
+    bar.finish_and_clear();
+    let comparison = compare::columns(seed, PAGE_COMPARED_CASES);
+    let page = Page::of(seed, outcome, picture, latency, comparison);
+    let path =
+        page.write(folder).map_err(|error| format!("cannot write into {}: {error}", folder.display()))?;
+    say(&format!("the page is {}", path.display()));
+    Ok(())
 }
 
 fn run_cases(arguments: &Arguments) -> Outcome {
@@ -117,10 +219,10 @@ fn run_cases(arguments: &Arguments) -> Outcome {
         extent,
         |done| bar.set_position(done),
         |case| {
-            eprintln!(
+            complain(&format!(
                 "unfair: {case} does not come back. To repeat it: cargo xtask fairness --seed {} --case {}",
                 case.seed, case.number
-            );
+            ));
             std::process::exit(1);
         },
     );
@@ -128,21 +230,25 @@ fn run_cases(arguments: &Arguments) -> Outcome {
     outcome
 }
 
-/// On a terminal only: a pipe gets no progress.
 fn progress_bar(extent: &Extent) -> ProgressBar {
+    if extent.cases < u64::MAX {
+        return bar_of(extent.cases, "cases");
+    }
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{spinner} {pos} cases, {per_sec}, {elapsed}");
+    ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+}
+
+/// On a terminal only: a pipe gets no progress.
+fn bar_of(many: u64, what: &'static str) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     // Without colours: there is nothing that NO_COLOR would have to switch off.
-    if extent.cases == u64::MAX {
-        let bar = ProgressBar::new_spinner();
-        let style = ProgressStyle::with_template("{spinner} {pos} cases, {per_sec}, {elapsed}");
-        bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
-    } else {
-        let bar = ProgressBar::new(extent.cases);
-        let style = ProgressStyle::with_template("{wide_bar} {pos} of {len} cases, {eta}");
-        bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-    }
+    let style = ProgressStyle::with_template(&format!("{{wide_bar}} {{pos}} of {{len}} {what}, {{eta}}"));
+    ProgressBar::new(many).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 /// Reduces a failure, tells it, and keeps it.
@@ -155,7 +261,7 @@ fn tell_and_keep(promise: &str, case: Case, folder: Option<&Path>) {
     let file = match &kept {
         Some(Ok(path)) => Some(path.display().to_string()),
         Some(Err(error)) => {
-            eprintln!("warning: the failure could not be kept: {error}");
+            complain(&format!("warning: the failure could not be kept: {error}"));
             None
         }
         None => None,
@@ -201,7 +307,21 @@ fn replay_all(files: &[PathBuf]) -> Result<bool, String> {
     Ok(fair)
 }
 
-/// Prints a line; a reader that has gone away is no error.
+/// Prints a line. A reader that has gone away is no error; a report that cannot be written is, and is told at the end.
 fn say(text: &str) {
-    let _ = writeln!(std::io::stdout().lock(), "{text}");
+    let mut stdout = std::io::stdout().lock();
+    let written = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
+    if let Err(error) = written
+        && error.kind() != std::io::ErrorKind::BrokenPipe
+    {
+        let _ = LOST.set(error.to_string());
+    }
+}
+
+/// Why a part of the report could not be written.
+static LOST: OnceLock<String> = OnceLock::new();
+
+/// Prints a line to stderr, if anybody takes it.
+fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
 }

@@ -16,10 +16,10 @@ use std::task::{Context, Poll, Waker};
 
 use colibri_core::ManualClock;
 
-use crate::rules::{Choice, End, Right, Rules};
+use crate::rules::{Choice, End, Right, Rules, Time};
 use crate::subject::Turn;
 use crate::trace::{Recorder, What, Why};
-use crate::workload::Class;
+use crate::workload::{Class, Settings};
 
 /// A scheduler that follows these rules. [`Right`] makes it the reference.
 #[derive(Debug)]
@@ -36,7 +36,13 @@ struct Inner<R> {
     rules: R,
     clock: ManualClock,
     recorder: Recorder,
-    slice: u64,
+    slices: Settings,
+    /// What the host is doing.
+    activity: Cell<usize>,
+    time: Cell<Time>,
+    /// The host was asked for a turn and has not come yet; how often it was asked.
+    asked: Cell<bool>,
+    asks: Cell<u64>,
     quantum: u64,
     upgrade_after_micros: u64,
     tasks: RefCell<BTreeMap<u32, Task>>,
@@ -79,8 +85,13 @@ struct Task {
     paused: bool,
     woken: bool,
     cancelled: bool,
+    /// Whoever awaited it knows of its end: it is forgotten.
+    taken: bool,
     /// How long its turn lasts: the quantum times its weight, in nanoseconds.
     turn: u64,
+    /// Since when it waits for a wake, in nanoseconds, and how much longer its turn is for that.
+    slept_from: u64,
+    bonus: u64,
     /// Nanoseconds used of the present turn, with what was carried over.
     used: u64,
     /// Since when it waits, in microseconds.
@@ -111,7 +122,16 @@ struct Timer {
 // Who runs. What is done to tasks is in `act`, what they await in `subject`.
 impl<R: Rules> Inner<R> {
     fn now(&self) -> u64 {
-        self.clock.now().as_nanos()
+        let time = self.rules.goes_by(self.clock.now().as_nanos(), self.time.get());
+        self.time.set(time);
+        time.now
+    }
+
+    /// Asks the host for a turn, once until it comes.
+    fn ask_host(&self) {
+        if self.rules.asks_host(self.asked.replace(true)) {
+            self.asks.set(self.asks.get() + 1);
+        }
     }
 
     fn note(&self, task: u32, what: What) {
@@ -144,11 +164,9 @@ impl<R: Rules> Inner<R> {
 
     fn run_slice(self: &Rc<Self>, length: u64) -> Turn {
         self.in_slice.set(true);
+        self.asked.set(false);
         self.slice_end.set(self.now() + length);
-        loop {
-            let Some(task) = self.news.borrow_mut().pop_front() else { break };
-            self.wake(task);
-        }
+        self.take_news();
         self.fire_timers();
         self.promote();
         while !self.rules.slice_is_over(self.now(), self.slice_end.get()) && !self.host_asks.get() {
@@ -156,11 +174,19 @@ impl<R: Rules> Inner<R> {
             self.poll(task, level);
             self.fire_timers();
             self.promote();
+            self.take_news();
         }
         self.in_slice.set(false);
         self.host_asks.set(false);
         let first = self.timers.borrow().iter().map(|timer| timer.deadline).min();
         Turn { work_left: self.rules.tells_of_work(self.something_is_ready()), next_timer: first }
+    }
+
+    fn take_news(&self) {
+        loop {
+            let Some(task) = self.news.borrow_mut().pop_front() else { return };
+            self.wake(task);
+        }
     }
 
     /// The next task, and the level at which it runs.
@@ -247,6 +273,7 @@ impl<R: Rules> Inner<R> {
         let paused = self.with(task, |task| {
             task.state = State::Waiting;
             if !again || end == End::Tail {
+                task.bonus = 0;
                 let guest = self.running_level.get() != task.class;
                 task.used = self.rules.carries_over(task.used, task.turn, guest);
             }
@@ -254,6 +281,8 @@ impl<R: Rules> Inner<R> {
             task.paused
         });
         if !again || paused {
+            let now = self.now();
+            self.with(task, |task| task.slept_from = now);
             self.with(task, |task| task.woken = again && self.rules.keeps_wake_while_paused());
             return self.note(task, What::Suspended);
         }
@@ -296,7 +325,7 @@ impl<R: Rules> Inner<R> {
     /// Charges what passed since the last time to the running task.
     fn charge(&self) {
         let now = self.now();
-        let passed = now - self.charged.replace(now);
+        let passed = now.saturating_sub(self.charged.replace(now));
         if let Some(task) = self.running.get() {
             self.with(task, |task| task.used += self.rules.charges(passed, self.quantum));
         }
@@ -333,7 +362,7 @@ impl<R: Rules> Inner<R> {
         let first = heads.into_iter().flatten().min_by_key(|task| since(task)).copied()?;
         let longest = own.iter().chain(guests).copied().min_by_key(|task| (since(task), *task))?;
         let longest = if since(&longest) < since(&first) { longest } else { first };
-        self.rules.rises(now - since(&longest), self.upgrade_after_micros).then_some(longest)
+        self.rules.rises(now.saturating_sub(since(&longest)), self.upgrade_after_micros).then_some(longest)
     }
 
     fn unqueue(&self, task: u32) {

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::case::{AS_THE_MODEL, Case, REPEATABLE};
+use crate::metamorphic::RELATIONS;
 use crate::property::PROMISES;
 use crate::run::{Failure, Outcome};
 use crate::span::short;
@@ -12,14 +13,18 @@ use crate::workload::Class;
 /// So many events before a breach are shown.
 const TIMELINE_EVENTS: usize = 40;
 
-/// Promises that take more than one trace, with their rules.
-const OVER_TWO_TRACES: [(&str, &str); 2] = [
-    (REPEATABLE, "the same workload gives the same trace, event by event (every 8th case)"),
-    (
-        AS_THE_MODEL,
-        "every decision is the one of the reference model, at the same time and in the same order",
-    ),
-];
+/// All promises with their rules: those about one trace, then those that take two.
+pub(crate) fn rules() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let over_two = [
+        (REPEATABLE, "the same workload gives the same trace, event by event (every 8th case)"),
+        (
+            AS_THE_MODEL,
+            "every decision is the one of the reference model, at the same time and in the same order",
+        ),
+    ];
+    let related = RELATIONS.iter().map(|relation| (relation.name, relation.rule));
+    PROMISES.iter().map(|promise| (promise.name, promise.rule)).chain(related).chain(over_two)
+}
 
 /// The summary of a run: cases, dispatches, a verdict per promise, waits per class.
 pub fn summary(seed: u64, outcome: &Outcome) -> String {
@@ -32,7 +37,7 @@ pub fn summary(seed: u64, outcome: &Outcome) -> String {
         "seed {seed}: {cases} cases, {dispatches} dispatches, {:.0} s of virtual time in {seconds:.1} s ({rate:.1} million dispatches a second, checks included)\n",
         *virtual_nanos as f64 / 1e9
     );
-    for (name, rule) in PROMISES.iter().map(|promise| (promise.name, promise.rule)).chain(OVER_TWO_TRACES) {
+    for (name, rule) in rules() {
         match outcome.failures.get(name) {
             None => writeln!(text, "  kept    {name:<21} {rule}"),
             Some(case) => writeln!(text, "  BROKEN  {name:<21} {rule}: first in case {}", case.number),
@@ -82,8 +87,7 @@ pub fn waits(tally: &Tally) -> String {
 /// A failure in full: the promise with its numbers, the seed, the smallest workload, a timeline, and how to repeat it.
 pub fn failure(failure: &Failure, case: Option<Case>, file: Option<&str>) -> String {
     let Failure { breach, workload, trace } = failure;
-    let mut rules = PROMISES.iter().map(|promise| (promise.name, promise.rule)).chain(OVER_TWO_TRACES);
-    let rule = rules.find(|(name, _)| *name == breach.promise).map_or("", |(_, rule)| rule);
+    let rule = rules().find(|(name, _)| *name == breach.promise).map_or("", |(_, rule)| rule);
     let mut text = format!(
         "unfair: \"{}\" is broken\n\n  promised: {rule}\n  seen:     {}\n",
         breach.promise, breach.text
@@ -93,6 +97,8 @@ pub fn failure(failure: &Failure, case: Option<Case>, file: Option<&str>) -> Str
     }
     let _ = writeln!(text, "\nthe smallest workload that shows it:\n");
     workload.to_string().lines().for_each(|line| text += &format!("  {line}\n"));
+    let _ = writeln!(text, "\nthe same in Rust (use colibri_fuzz::workload::*):\n");
+    workload.to_rust().lines().for_each(|line| text += &format!("  {line}\n"));
     let _ = writeln!(text, "\nwhat happens (→: here it is seen):\n");
     text += &trace.timeline(breach.place, TIMELINE_EVENTS);
     text += "\nto repeat it:\n";

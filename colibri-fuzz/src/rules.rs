@@ -45,6 +45,31 @@ pub struct Choice {
     pub own_goes_on: bool,
 }
 
+/// A clock that steps back by up to this much is waited for: 50 ms.
+pub const LONGEST_STANDSTILL_NANOS: u64 = 50_000_000;
+
+/// One part in so many of the time that passes may be stood still in for a clock that steps back again and again.
+pub const STANDSTILL_SHARE: u64 = 16;
+
+/// The time, and what is known of a clock that steps back. All in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Time {
+    /// The time.
+    pub now: u64,
+    /// By how much it is ahead of the clock for good.
+    pub ahead: u64,
+    /// The time when the clock last stepped back, its reading since, and by how much it may do so and be waited for.
+    pub(crate) stood_at: u64,
+    pub(crate) reading: u64,
+    pub(crate) patience: u64,
+}
+
+impl Default for Time {
+    fn default() -> Self {
+        Time { now: 0, ahead: 0, stood_at: 0, reading: 0, patience: LONGEST_STANDSTILL_NANOS }
+    }
+}
+
 /// The rules. Every method has a body: the right one.
 pub trait Rules: Default + 'static {
     /// The classes in the order in which they are served.
@@ -74,9 +99,58 @@ pub trait Rules: Default + 'static {
     /// it was stopped through no fault of its own.
     fn goes_to(&self, why: Why) -> End {
         match why {
-            Why::Own | Why::Quantum => End::Tail,
+            Why::Own | Why::Checkpoint | Why::Quantum => End::Tail,
             Why::Slice | Why::Preempted | Why::Host => End::Head,
         }
+    }
+
+    /// How long a turn lasts, in nanoseconds: in proportion to the weight.
+    fn turn(&self, quantum: u64, weight: u32) -> u64 {
+        quantum * u64::from(weight)
+    }
+
+    /// How much longer the next turn of a task is that has waited for so many nanoseconds: a sleeper saves no credit.
+    fn credits(&self, _slept: u64, _quantum: u64) -> u64 {
+        0
+    }
+
+    /// Whether a task is refused, when so many live already.
+    fn refuses(&self, live: usize, most: Option<usize>) -> bool {
+        most.is_some_and(|most| live >= most)
+    }
+
+    /// The time, when the clock shows `shown` nanoseconds: it never goes back. After a step back it stands until the clock
+    /// has caught up, if that is soon; else it goes on from where it was.
+    fn goes_by(&self, shown: u64, before: Time) -> Time {
+        let mut time = before;
+        let reading = shown + time.ahead;
+        if reading >= time.now {
+            time.now = reading;
+            return time;
+        }
+        if time.stood_at != time.now {
+            let progress = time.now - time.stood_at;
+            time.patience = (time.patience + progress / STANDSTILL_SHARE).min(LONGEST_STANDSTILL_NANOS);
+            (time.stood_at, time.reading) = (time.now, time.now);
+        }
+        // Catching up is no new step.
+        let step = time.reading.saturating_sub(reading);
+        time.reading = reading;
+        match time.patience.checked_sub(step) {
+            Some(left) => time.patience = left,
+            None => time.ahead += time.now - reading,
+        }
+        time
+    }
+
+    /// Whether the host is asked for a turn, when something becomes ready while it has the thread.
+    fn asks_host(&self, asked: bool) -> bool {
+        !asked
+    }
+
+    /// Where a task goes that becomes ready, whatever its number: behind all others of its class.
+    fn joins_at(&self, _number: u32) -> End {
+        End::Tail
     }
 
     /// What is charged to the next turn, when a turn ends in which `used` of `quantum` nanoseconds were used. A guest has

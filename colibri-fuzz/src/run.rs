@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::case::{AS_THE_MODEL, Case, Extra, REPEATABLE, judge};
+use crate::metamorphic::RELATIONS;
 use crate::property::Breach;
 use crate::shrink::shrink;
 use crate::subject::Subject;
@@ -22,8 +23,11 @@ pub const SHRINK_TIME: Duration = Duration::from_secs(30);
 /// Each so many-th case runs twice, to see that it leaves the same trace.
 const TWICE_EVERY: u64 = 8;
 
-/// A case that takes longer than this hangs: the largest take some 100 ms.
-const HANG_AFTER: Duration = Duration::from_secs(60);
+/// Each so many-th case runs in other forms that must lead to the same.
+const RELATED_EVERY: u64 = 16;
+
+/// A case that takes longer than this hangs: the largest take some seconds, and ten times as long beside other programs.
+const HANG_AFTER: Duration = Duration::from_secs(300);
 
 /// How much to run.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +90,11 @@ pub fn run<S: Subject>(
                         case,
                         judge::<S>(
                             &case.workload(),
-                            Extra { twice: place.is_multiple_of(TWICE_EVERY), model: extent.model },
+                            Extra {
+                                twice: place.is_multiple_of(TWICE_EVERY),
+                                related: place.is_multiple_of(RELATED_EVERY),
+                                model: extent.model,
+                            },
                         ),
                     );
                     post.0.store(0, Ordering::Relaxed);
@@ -160,7 +168,11 @@ pub struct Failure {
 
 /// Shrinks a workload that breaks `promise` on a scheduler of kind `S`. `None`: it does not break it.
 pub fn reduce<S: Subject>(workload: &Workload, promise: &str) -> Option<Failure> {
-    let extra = Extra { twice: promise == REPEATABLE, model: promise == AS_THE_MODEL };
+    let extra = Extra {
+        twice: promise == REPEATABLE,
+        related: RELATIONS.iter().any(|relation| relation.name == promise),
+        model: promise == AS_THE_MODEL,
+    };
     let breaks = |workload: &Workload| {
         let judged = judge::<S>(workload, extra);
         judged.breach.is_some_and(|breach| breach.promise == promise)

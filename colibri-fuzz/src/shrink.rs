@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use crate::span::nanos;
-use crate::workload::{Action, Class, Host, Plan, Settings, Step, Workload};
+use crate::workload::{Action, Class, Faults, Host, Plan, Settings, Step, Workload};
 
 /// The smallest workload found within so many simulations, and so much time, for which `fails` still holds.
 ///
@@ -96,6 +96,10 @@ impl<F: Fn(&Workload) -> bool> Search<F> {
             );
         }
         self.remove_runs(
+            |workload| workload.clock.steps.len(),
+            |workload, from, to| drop(workload.clock.steps.drain(from..to)),
+        );
+        self.remove_runs(
             |workload| workload.host.turns.len(),
             |workload, from, to| drop(workload.host.turns.drain(from..to)),
         );
@@ -112,6 +116,11 @@ impl<F: Fn(&Workload) -> bool> Search<F> {
     fn simplify(&mut self) {
         self.change(|workload| workload.host = Host::default());
         self.change(|workload| workload.settings = Settings::default());
+        self.change(|workload| workload.settings.policy.clear());
+        self.change(|workload| workload.settings.max_tasks = None);
+        self.change(|workload| workload.settings.bad_observer = false);
+        self.change(|workload| workload.clock = Faults::default());
+        self.change(|workload| workload.clock.coarse = None);
         for task in 0..self.best.tasks.len() {
             self.change(|workload| workload.tasks[task].rounds = 1);
             while self.best.tasks[task].rounds > 1 && self.change(|workload| workload.tasks[task].rounds /= 2)
@@ -121,6 +130,13 @@ impl<F: Fn(&Workload) -> bool> Search<F> {
             {
             }
             self.change(|workload| workload.tasks[task].weight = 1);
+            self.change(|workload| workload.tasks[task].deadline = None);
+            self.change(|workload| workload.tasks[task].bad_drop = false);
+            for step in 0..self.best.tasks[task].steps.len() {
+                if let Step::Within { step: inner, .. } = self.best.tasks[task].steps[step].clone() {
+                    self.change(|workload| workload.tasks[task].steps[step] = *inner);
+                }
+            }
             self.change(|workload| workload.tasks[task].class = Class::Normal);
             self.change(|workload| workload.tasks[task].arrives = Some(Duration::ZERO));
         }
@@ -153,10 +169,17 @@ fn spans(workload: &mut Workload) -> Vec<&mut Duration> {
     for Plan { arrives, steps, .. } in &mut workload.tasks {
         spans.extend(arrives);
         for step in steps {
-            match step {
-                Step::Work { total, gap } => spans.extend([total, gap]),
-                Step::Hold(span) | Step::Sleep(span) => spans.push(span),
-                _ => {}
+            let mut next = Some(step);
+            while let Some(step) = next.take() {
+                match step {
+                    Step::Work { total, gap } => spans.extend([total, gap]),
+                    Step::Hold(span) | Step::Sleep(span) => spans.push(span),
+                    Step::Within { limit, step } => {
+                        spans.push(limit);
+                        next = Some(&mut **step);
+                    }
+                    _ => {}
+                }
             }
         }
     }
@@ -174,27 +197,27 @@ fn without_tasks(workload: &Workload, from: usize, to: usize) -> Workload {
         of => Some(of - (to - from)),
     };
     let again = |action: &Action| {
-        Some(match action {
-            Action::Spawn(of) => Action::Spawn(renumber(*of)?),
-            Action::Wake(of) => Action::Wake(renumber(*of)?),
-            Action::Nudge(of) => Action::Nudge(renumber(*of)?),
-            Action::Cancel(of) => Action::Cancel(renumber(*of)?),
-            Action::Pause(of) => Action::Pause(renumber(*of)?),
-            Action::Resume(of) => Action::Resume(renumber(*of)?),
-            Action::SetClass(of, class) => Action::SetClass(renumber(*of)?, *class),
-            Action::RequestYield => Action::RequestYield,
-        })
+        let mut action = *action;
+        if let Some(of) = action.target_mut() {
+            *of = renumber(*of)?;
+        }
+        Some(action)
     };
     let mut smaller = workload.clone();
     smaller.tasks.drain(from..to);
     for plan in &mut smaller.tasks {
         plan.steps = std::mem::take(&mut plan.steps)
             .into_iter()
-            .filter_map(|step| match step {
-                Step::Join(of) => renumber(of).map(Step::Join),
-                Step::Do(action) => again(&action).map(Step::Do),
-                Step::WaitDoing(action) => Some(again(&action).map_or(Step::Wait, Step::WaitDoing)),
-                other => Some(other),
+            .filter_map(|mut step| match step.innermost_mut() {
+                Step::Join(of) => renumber(*of).map(Step::Join),
+                Step::Do(action) => again(action).map(Step::Do),
+                inner @ Step::WaitDoing(_) => {
+                    if let Step::WaitDoing(action) = inner {
+                        *inner = again(action).map_or(Step::Wait, Step::WaitDoing);
+                    }
+                    Some(step)
+                }
+                _ => Some(step),
             })
             .collect();
     }
@@ -226,7 +249,7 @@ mod tests {
 
     #[test]
     fn numbers_move_up_with_their_tasks() {
-        let plan = |steps| Plan { class: Class::Normal, arrives: None, weight: 1, rounds: 1, steps };
+        let plan = |steps| Plan { arrives: None, steps, ..Plan::default() };
         let workload = Workload {
             tasks: vec![
                 plan(vec![]),

@@ -1,18 +1,21 @@
 //! Workload in, trace out: runs a scheduler on a virtual clock through one workload. It asserts nothing.
 //!
-//! Tasks simulate work by moving the clock. What comes from outside comes exactly when it is due, also in the
-//! middle of a task's step: whoever moves the clock carries it out on the way, as another thread would.
+//! Tasks simulate work by moving time. What comes from outside comes exactly when it is due, also in the
+//! middle of a task's step: whoever moves time carries it out on the way, as another thread would.
 
+mod seen;
 mod task;
+mod time;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::task::Waker;
-use std::time::Duration;
 
 use colibri_core::ManualClock;
 
+use self::seen::Seen;
 use self::task::{Alive, life};
+use self::time::Time;
 use crate::span::nanos;
 use crate::subject::{Spec, Subject, Turn};
 use crate::trace::{HOST, Recorder, Trace, What};
@@ -25,66 +28,73 @@ pub const MOST_STEPS: u64 = 2_000_000;
 /// task can run up in one step.
 const MOST_EMPTY_TURNS: u32 = 10_000;
 
-/// Runs `workload` on a scheduler of kind `S`.
+/// Runs `workload` on a scheduler of kind `S`, without what that does not offer.
 pub fn simulate<S: Subject>(workload: &Workload) -> Trace {
+    let workload = workload.for_skills(S::SKILLS);
     let clock = ManualClock::new();
     let recorder = Recorder::new(workload.tasks.iter().map(|plan| plan.weight));
-    let world = Rc::new(World {
+    let world = Rc::new_cyclic(|world| World {
         subject: S::new(&workload.settings, &clock, &recorder),
-        clock,
+        time: Time::new(clock, &workload),
         recorder,
         posts: workload.tasks.iter().map(|_| Post::default()).collect(),
-        script: script(workload),
-        place: Cell::new(0),
+        submitted: Default::default(),
         running: Cell::new(None),
         steps: Cell::new(0),
-        nudges: may_nudge(workload),
-        workload: workload.clone(),
+        activity: Cell::new(0),
+        asked: Cell::new(0),
+        nudges: may_nudge(&workload),
+        itself: world.clone(),
+        workload,
     });
     world.run();
     world.end();
-    world.recorder.take(&workload.settings)
-}
-
-/// Everything that happens from outside, by time: arrivals first, then the rest in its order.
-fn script(workload: &Workload) -> Vec<(u64, Action)> {
-    let arrivals = workload.tasks.iter().enumerate();
-    let mut script = arrivals
-        .filter_map(|(number, plan)| plan.arrives.map(|at| (nanos(at), Action::Spawn(number))))
-        .chain(workload.outside.iter().map(|outside| (nanos(outside.at), outside.action)))
-        .collect::<Vec<_>>();
-    script.sort_by_key(|(at, _)| *at);
-    script
+    let mut trace = world.recorder.take(&world.workload.settings);
+    trace.true_clock = world.workload.clock.is_none();
+    trace
 }
 
 /// Whether tasks must keep a waker for those who wake them without a reason.
 fn may_nudge(workload: &Workload) -> bool {
-    let steps = workload.tasks.iter().flat_map(|plan| &plan.steps);
-    steps
-        .into_iter()
-        .any(|step| matches!(step, Step::Do(Action::Nudge(_)) | Step::WaitDoing(Action::Nudge(_))))
+    let mut steps = workload.tasks.iter().flat_map(|plan| &plan.steps).map(Step::innermost);
+    steps.any(|step| matches!(step, Step::Do(Action::Nudge(_)) | Step::WaitDoing(Action::Nudge(_))))
         || workload.outside.iter().any(|outside| matches!(outside.action, Action::Nudge(_)))
 }
 
+/// So many turns in a row in which nothing happens are nothing unusual.
+const PATIENT_TURNS: u32 = 16;
+
+/// After that the host comes back after at most 2^20 ns (1 ms) more than it was told of, when nothing happened again and again.
+const MOST_PATIENCE_BITS: u32 = 20;
+
+/// A submitted task's number, and its handle if the scheduler does not keep that.
+type Submitted<S> = (u32, Option<<S as Subject>::Task>);
+
 struct World<S: Subject> {
     subject: S,
-    clock: ManualClock,
+    time: Time,
     recorder: Recorder,
     workload: Workload,
     posts: Vec<Post<S>>,
-    script: Vec<(u64, Action)>,
-    /// How far the script is done.
-    place: Cell<usize>,
+    /// By class, what was submitted last, and its handle if there is one.
+    submitted: [RefCell<Option<Submitted<S>>>; 3],
     /// The task whose poll is on the stack.
     running: Cell<Option<u32>>,
     steps: Cell<u64>,
+    /// What the host is doing.
+    activity: Cell<usize>,
+    /// How often the host was asked for a turn.
+    asked: Cell<u64>,
     nudges: bool,
+    itself: std::rc::Weak<Self>,
 }
 
 /// What the simulation keeps for one task.
 struct Post<S: Subject> {
     handle: RefCell<Option<S::Task>>,
     spawned: Cell<bool>,
+    /// Its future is gone.
+    dropped: Cell<bool>,
     /// Somebody waits for its end already.
     claimed: Cell<bool>,
     /// Whose end it waits for.
@@ -97,6 +107,8 @@ struct Post<S: Subject> {
     last: RefCell<Option<Waker>>,
     /// Time since its last checkpoint, or since its poll began.
     gap: Cell<u64>,
+    /// What can be seen of it from outside, for schedulers that do not tell.
+    seen: Seen,
 }
 
 impl<S: Subject> Default for Post<S> {
@@ -104,36 +116,43 @@ impl<S: Subject> Default for Post<S> {
         Post {
             handle: RefCell::default(),
             spawned: Cell::default(),
+            dropped: Cell::default(),
             claimed: Cell::default(),
             joins: Cell::default(),
             mail: Cell::default(),
             waiting: RefCell::default(),
             last: RefCell::default(),
             gap: Cell::default(),
+            seen: Seen::default(),
         }
     }
 }
 
 // The host.
 impl<S: Subject> World<S> {
-    fn run(self: &Rc<Self>) {
+    fn run(&self) {
         self.advance(0);
         self.take_turns();
         // What still hovers goes on, so that what it kept meanwhile shows. (It may pause itself again.)
+        self.note(HOST, What::LastResumes);
         for number in 0..self.posts.len() {
             self.act(Action::Resume(number));
         }
         self.take_turns();
     }
 
-    fn take_turns(self: &Rc<Self>) {
+    fn take_turns(&self) {
         let host = &self.workload.host;
         let (mut turns, mut timers, mut empty, mut early) = (0, 0, 0, false);
         loop {
             let length = pick(&host.turns, turns).copied();
             let before = self.recorder.len();
-            self.note(HOST, What::SliceStarted(nanos(length.unwrap_or(self.workload.settings.slice))));
+            let usual = self.workload.settings.slice_while(self.activity.get());
+            self.note(HOST, What::SliceStarted(nanos(length.unwrap_or(usual))));
             let Turn { work_left, next_timer } = self.subject.run_slice(length);
+            let next_timer = next_timer.or(self.time.next_alarm());
+            let work_left =
+                if S::OBSERVED { work_left } else { self.posts.iter().any(|post| post.seen.is_ready()) };
             self.note(HOST, What::SliceEnded { work_left, next_timer: next_timer.unwrap_or(u64::MAX) });
             empty = if self.recorder.len() == before + 2 { empty + 1 } else { 0 };
             if empty > MOST_EMPTY_TURNS || self.is_cut_short() {
@@ -145,10 +164,14 @@ impl<S: Subject> World<S> {
                 self.advance(pick(&host.away, turns - 1).copied().map_or(0, nanos));
                 continue;
             }
-            let (now, next) = (self.now(), self.script.get(self.place.get()).map(|(at, _)| *at));
-            let Some(timer) = next_timer.filter(|timer| next.is_none_or(|next| *timer <= next)) else {
+            let now = self.now();
+            // What comes from outside comes after so much time, whatever the clock shows.
+            let next = self.time.until_next();
+            let Some(timer) =
+                next_timer.filter(|timer| next.is_none_or(|next| timer.saturating_sub(now) <= next))
+            else {
                 match next {
-                    Some(next) => self.advance(next.saturating_sub(now)),
+                    Some(next) => self.advance(next),
                     None => return,
                 }
                 continue;
@@ -161,7 +184,9 @@ impl<S: Subject> World<S> {
             // Coming early is half a visit: the next one is in time, and then the list goes on.
             early = come < timer;
             timers += usize::from(!early);
-            self.advance(come.saturating_sub(now));
+            // On a coarse clock it is too early until the next tick; on one that stands still the host loses its patience.
+            let patience = 1u64 << empty.saturating_sub(PATIENT_TURNS).min(MOST_PATIENCE_BITS);
+            self.advance(come.saturating_sub(now).max(self.time.until_tick()).max(patience - 1));
         }
     }
 
@@ -176,6 +201,10 @@ impl<S: Subject> World<S> {
             drop(handle);
             let wakers = (post.waiting.borrow_mut().take(), post.last.borrow_mut().take());
             drop(wakers);
+        }
+        for submitted in &self.submitted {
+            let submitted = submitted.borrow_mut().take();
+            drop(submitted);
         }
     }
 
@@ -193,7 +222,7 @@ fn pick<T>(list: &[T], turn: usize) -> Option<&T> {
 impl<S: Subject> World<S> {
     #[inline]
     fn now(&self) -> u64 {
-        self.clock.now().as_nanos()
+        self.subject.now(&self.time.clock)
     }
 
     #[inline]
@@ -201,15 +230,15 @@ impl<S: Subject> World<S> {
         self.recorder.note(self.now(), task, what);
     }
 
-    /// Moves the clock on by so many nanoseconds and carries out what comes on the way.
-    fn advance(self: &Rc<Self>, by: u64) {
-        let end = self.now().saturating_add(by);
-        while let Some((at, action)) = self.script.get(self.place.get()).filter(|(at, _)| *at <= end) {
-            self.place.set(self.place.get() + 1);
-            self.clock.advance(Duration::from_nanos(at.saturating_sub(self.now())));
-            self.act(*action);
+    /// Moves time on by so many nanoseconds and carries out what comes on the way.
+    fn advance(&self, by: u64) {
+        let end = self.time.elapsed().saturating_add(by);
+        while let Some(next) = self.time.next_until(end) {
+            match next {
+                time::Next::Action(action) => self.act(action),
+                time::Next::Alarm(waker) => waker.wake(),
+            }
         }
-        self.clock.advance(Duration::from_nanos(end - self.now()));
     }
 
     fn post(&self, number: Number) -> (u32, &Post<S>) {
@@ -217,16 +246,27 @@ impl<S: Subject> World<S> {
         (place as u32, &self.posts[place])
     }
 
-    fn act(self: &Rc<Self>, action: Action) {
+    fn act(&self, action: Action) {
+        self.carry_out(action);
+        let asked = self.subject.asked();
+        for _ in self.asked.replace(asked)..asked {
+            self.note(HOST, What::Asked);
+        }
+    }
+
+    fn carry_out(&self, action: Action) {
         match action {
             Action::Spawn(number) => self.spawn(number),
+            Action::Submit(number) => self.submit(number),
             Action::Wake(number) => {
-                let (task, post) = self.post(number);
-                post.mail.set(post.mail.get() + 1);
-                self.note(task, What::Signalled);
-                let waker = post.waiting.borrow_mut().take();
-                if let Some(waker) = waker {
+                if let Some(waker) = self.signal(number) {
                     waker.wake();
+                }
+            }
+            Action::WakeFromAfar(number) => {
+                if let Some(waker) = self.signal(number) {
+                    // A bell is heard on this thread only.
+                    if S::OBSERVED { self.subject.wake_from_afar(waker) } else { waker.wake() }
                 }
             }
             Action::Nudge(number) => {
@@ -258,25 +298,78 @@ impl<S: Subject> World<S> {
                 self.note(HOST, What::YieldRequested);
                 self.subject.request_yield();
             }
+            Action::SetActivity(activity) => {
+                self.activity.set(activity);
+                self.subject.set_activity(activity);
+            }
         }
     }
 
-    fn with_handle(&self, number: Number, f: impl FnOnce(&Self, u32, &S::Task)) {
+    /// A wake that is meant for this task: the waker to call, if it waits.
+    fn signal(&self, number: Number) -> Option<Waker> {
         let (task, post) = self.post(number);
-        if let Some(handle) = post.handle.borrow().as_ref() {
+        post.mail.set(post.mail.get() + 1);
+        self.note(task, What::Signalled);
+        post.waiting.borrow_mut().take()
+    }
+
+    fn with_handle(&self, number: Number, f: impl FnOnce(&Self, u32, &mut S::Task)) {
+        let (task, post) = self.post(number);
+        if let Some(handle) = post.handle.borrow_mut().as_mut() {
             f(self, task, handle);
         }
     }
 
-    fn spawn(self: &Rc<Self>, number: Number) {
-        let (task, post) = self.post(number);
-        if !post.spawned.replace(true) && !self.is_cut_short() {
-            let Plan { class, weight, .. } = self.workload.tasks[task as usize];
-            let spec = Spec { number: task, class, weight: weight.max(1) };
-            self.note(task, What::Spawned(class));
-            let future = life(Alive { world: self.clone(), task });
-            let handle = self.subject.spawn(spec, future);
-            *post.handle.borrow_mut() = Some(handle);
+    fn spawn(&self, number: Number) {
+        let Some((spec, life)) = self.birth(number) else { return };
+        let post = &self.posts[spec.number as usize];
+        let handle = self.subject.spawn(spec, life);
+        if post.dropped.get() {
+            return self.note(spec.number, What::Refused);
         }
+        *post.handle.borrow_mut() = Some(handle);
+    }
+
+    fn submit(&self, number: Number) {
+        let Plan { weight, deadline, class, .. } = self.workload.tasks[self.workload.resolve(number)];
+        if weight > 1 || deadline.is_some() {
+            return;
+        }
+        let Some((spec, life)) = self.birth(number) else { return };
+        let place = &self.submitted[class as usize];
+        let before = place.borrow_mut().take();
+        let (old, handle) = before.map_or((None, None), |(old, handle)| (Some(old), handle));
+        if let Some(old) = old {
+            self.note(old, What::CancelCalled);
+        }
+        let handle = self.subject.submit(spec, life, handle);
+        if let Some(old) = old {
+            self.note(old, What::CancelReturned);
+        }
+        let refused = self.posts[spec.number as usize].dropped.get();
+        if refused {
+            self.note(spec.number, What::Refused);
+        }
+        *place.borrow_mut() = Some((spec.number, handle.filter(|_| !refused)));
+    }
+
+    /// A task that has not been spawned yet, with its life before it.
+    fn birth(&self, number: Number) -> Option<(Spec, impl Future<Output = ()> + use<S>)> {
+        let (task, post) = self.post(number);
+        if post.spawned.replace(true) || self.is_cut_short() {
+            return None;
+        }
+        let Plan { class, weight, deadline, .. } = self.workload.tasks[task as usize];
+        let spec = Spec { number: task, class, weight: weight.max(1), deadline };
+        let world = self.itself.upgrade()?;
+        if !S::OBSERVED {
+            post.seen.hang(world.clone(), task);
+        }
+        self.note(task, What::Spawned(class));
+        let due = deadline.map(|deadline| self.now().saturating_add(nanos(deadline)));
+        if let Some(due) = due {
+            self.note(task, What::Due(due));
+        }
+        Some((spec, life(Alive { world, task })))
     }
 }

@@ -64,7 +64,7 @@ pub fn table() -> impl Iterator<Item = Line> {
 
 fn workload(class: Class, moment: usize, end: usize, witness: usize) -> Workload {
     let ms = Duration::from_millis;
-    let plan = |class, at: u64, steps| Plan { class, arrives: Some(ms(at)), weight: 1, rounds: 1, steps };
+    let plan = |class, at: u64, steps| Plan { class, arrives: Some(ms(at)), steps, ..Plan::default() };
     let work = |length| Step::Work { total: ms(length), gap: Duration::from_micros(100) };
     // What leads up to the moment. Each takes the task past 5 ms, when others act on it.
     let mut steps = match moment {
@@ -128,7 +128,7 @@ mod tests {
         let lines = table().collect::<Vec<_>>();
         assert_eq!(lines.len(), MOMENTS.len() * ENDS.len() * WITNESSES.len() * 3);
         for Line { name, workload } in lines {
-            let judged = judge::<Colibri>(&workload, Extra { twice: true, model: true });
+            let judged = judge::<Colibri>(&workload, Extra { twice: true, related: true, model: true });
             if let Some(breach) = judged.breach {
                 panic!("{name}: {breach}\n\n{workload}\n{}", judged.trace.timeline(breach.place, 60));
             }

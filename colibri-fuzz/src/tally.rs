@@ -28,10 +28,15 @@ pub struct Tally {
     pub virtual_nanos: u128,
     /// From ready to running, in nanoseconds, by class, at feasible load.
     pub waits: [Histogram<u64>; 3],
+    /// Slices by the part of their length that they took, in hundredths; the last place is for twice and more.
+    pub slices: [u64; SLICE_PLACES],
     /// How often things happened that promises are about, in the order of [`KINDS`]. A promise that was never put to
     /// the test is not kept.
     pub happened: [u64; KINDS.len()],
 }
+
+/// Places for slices of no length to slices of twice their length.
+const SLICE_PLACES: usize = 201;
 
 /// Things that promises are about.
 pub const KINDS: [&str; 16] = [
@@ -53,16 +58,21 @@ pub const KINDS: [&str; 16] = [
     "class changes",
 ];
 
+/// For waits, of three digits: a tenth of a percent, finer than any target.
+pub(crate) fn empty_histogram() -> Histogram<u64> {
+    Histogram::new_with_max(LONGEST_WAIT_NANOS, 3).expect("an hour in nanoseconds fits")
+}
+
 impl Default for Tally {
     fn default() -> Self {
-        // Three digits: a tenth of a percent, finer than any target.
-        let empty = || Histogram::new_with_max(LONGEST_WAIT_NANOS, 3).expect("an hour in nanoseconds fits");
+        let empty = empty_histogram;
         Tally {
             cases: 0,
             feasible: 0,
             dispatches: 0,
             virtual_nanos: 0,
             waits: [empty(), empty(), empty()],
+            slices: [0; SLICE_PLACES],
             happened: [0; KINDS.len()],
         }
     }
@@ -75,7 +85,7 @@ impl Tally {
         self.dispatches += trace.dispatches();
         let end = trace.events.last().map_or(0, |event| event.at);
         self.virtual_nanos += u128::from(end);
-        let feasible = is_feasible(trace, end);
+        let feasible = trace.true_clock && is_feasible(trace, end);
         self.feasible += u64::from(feasible);
         let mut ledger = Ledger::new(trace);
         let mut arrived = vec![false; trace.tasks.len()];
@@ -89,6 +99,12 @@ impl Tally {
                 What::Started(_) if std::mem::take(&mut arrived[event.task as usize]) => {
                     let entry = ledger.task(event.task);
                     self.waits[entry.class as usize].saturating_record(event.at - entry.since);
+                }
+                What::SliceEnded { .. } => {
+                    if let Some((begin, length)) = ledger.slice {
+                        let part = (event.at - begin).saturating_mul(100) / length.max(1);
+                        self.slices[(part as usize).min(SLICE_PLACES - 1)] += 1;
+                    }
                 }
                 _ => {}
             }
@@ -108,6 +124,9 @@ impl Tally {
             let _ = self.waits[class as usize].add(&other.waits[class as usize]);
         }
         for (mine, theirs) in self.happened.iter_mut().zip(other.happened) {
+            *mine += theirs;
+        }
+        for (mine, theirs) in self.slices.iter_mut().zip(other.slices) {
             *mine += theirs;
         }
     }

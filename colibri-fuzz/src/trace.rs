@@ -57,6 +57,10 @@ pub enum What {
 
     /// The task was handed over, and is ready.
     Spawned(Class),
+    /// It was not accepted: the scheduler is full.
+    Refused,
+    /// Its deadline.
+    Due(u64),
     /// Its class was changed to this one.
     Moved(Class),
     /// The task itself is being polled; the scheduler had said something else, or nothing.
@@ -75,6 +79,12 @@ pub enum What {
     Sleeps(u64),
     /// Its sleep ended.
     Slept,
+    /// Its next step may last until then.
+    Limits(u64),
+    /// That step was done in time.
+    InTime,
+    /// That step was given up.
+    TimedOut,
     /// It begins to wait for the end of this task.
     Joins(u32),
     /// It was told of this task's end.
@@ -91,8 +101,12 @@ pub enum What {
     Dropped,
     /// The running task was asked to give way to the host.
     YieldRequested,
+    /// The scheduler asks the host for a turn.
+    Asked,
     /// It would have gone past a checkpoint more often than a case may: the case was cut short.
     CutShort,
+    /// The case is over; whoever still hovers is resumed, so that what it kept meanwhile shows.
+    LastResumes,
     /// The scheduler was shut down.
     ShutDown,
 }
@@ -102,6 +116,8 @@ pub enum What {
 pub enum Why {
     /// It wanted to.
     Own,
+    /// At a checkpoint, for a reason that cannot be seen from outside.
+    Checkpoint,
     /// Its quantum was used up.
     Quantum,
     /// The slice was over.
@@ -121,6 +137,8 @@ pub struct Trace {
     pub tasks: Vec<Facts>,
     /// Everything that happened.
     pub events: Vec<Event>,
+    /// Whether the clock showed the time, without steps and not coarse.
+    pub true_clock: bool,
 }
 
 /// What is known of a task when a case is over.
@@ -143,6 +161,11 @@ impl Trace {
     /// How many times a task was polled.
     pub fn dispatches(&self) -> u64 {
         self.events.iter().filter(|event| matches!(event.what, What::Started(_))).count() as u64
+    }
+
+    /// Whether any task has a deadline.
+    pub fn has_deadlines(&self) -> bool {
+        self.events.iter().any(|event| matches!(event.what, What::Due(_)))
     }
 
     /// A fingerprint of all events, in order.
@@ -220,6 +243,12 @@ impl fmt::Display for What {
             }
             What::Moved(class) => write!(f, "moved to {class:?}"),
             What::Sleeps(until) => write!(f, "sleeps until {:.6} ms", *until as f64 / 1e6),
+            What::Limits(until) => write!(f, "may take until {:.6} ms", *until as f64 / 1e6),
+            What::Due(at) => write!(f, "is due at {:.6} ms", *at as f64 / 1e6),
+            What::InTime => write!(f, "was in time"),
+            What::TimedOut => write!(f, "timed out"),
+            What::Refused => write!(f, "is refused"),
+            What::Asked => write!(f, "the host is asked for a turn"),
             What::Joins(of) => write!(f, "joins #{of}"),
             What::Joined(of) => write!(f, "joined #{of}"),
             What::Woken => write!(f, "woken"),
@@ -243,6 +272,7 @@ impl fmt::Display for What {
             What::Dropped => write!(f, "dropped"),
             What::YieldRequested => write!(f, "a yield is requested"),
             What::CutShort => write!(f, "the case is cut short"),
+            What::LastResumes => write!(f, "resumes all who hover"),
             What::ShutDown => write!(f, "shuts down"),
         }
     }
@@ -329,7 +359,7 @@ impl Recorder {
     /// The trace, out of the recorder.
     pub(crate) fn take(&self, settings: &Settings) -> Trace {
         let tape = std::mem::take(&mut *self.0.borrow_mut());
-        Trace { settings: settings.clone(), tasks: tape.tasks, events: tape.events }
+        Trace { settings: settings.clone(), tasks: tape.tasks, events: tape.events, true_clock: true }
     }
 }
 

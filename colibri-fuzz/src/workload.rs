@@ -1,12 +1,18 @@
 //! A workload: what tasks do, when they arrive, how the host behaves. Plain data that reads like a sentence, is
 //! written to and read from JSON, and means the same on every scheduler.
 
-use std::fmt;
+mod build;
+mod maybe;
+mod show;
+mod spans;
+
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::span::{self, to_text};
+use crate::subject::Skill;
+
+pub use self::build::span;
 
 /// A task's number: its place in [`Workload::tasks`]. Numbers past the end wrap around, so that a workload stays
 /// meaningful while its shrinking removes tasks.
@@ -27,6 +33,9 @@ pub struct Workload {
     /// What happens from outside: another thread, a user, a device.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outside: Vec<Outside>,
+    /// What is wrong with the clock.
+    #[serde(default, skip_serializing_if = "Faults::is_none")]
+    pub clock: Faults,
 }
 
 /// The scheduler's lengths of time.
@@ -34,14 +43,24 @@ pub struct Workload {
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
     /// How long one turn of the host may last.
-    #[serde(with = "span")]
+    #[serde(with = "crate::span")]
     pub slice: Duration,
     /// How long one task runs before an equal gets its turn.
-    #[serde(with = "span")]
+    #[serde(with = "crate::span")]
     pub quantum: Duration,
     /// After what wait a ready task rises one class.
-    #[serde(with = "span")]
+    #[serde(with = "crate::span")]
     pub upgrade_after: Duration,
+    /// The slice's length by what the host is doing ([`Action::SetActivity`]), gone through again and again. Empty:
+    /// always [`Settings::slice`].
+    #[serde(with = "spans", skip_serializing_if = "Vec::is_empty")]
+    pub policy: Vec<Duration>,
+    /// How many tasks may live at a time; absent: any number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tasks: Option<usize>,
+    /// Whether who observes the scheduler panics now and then.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub bad_observer: bool,
 }
 
 impl Default for Settings {
@@ -50,8 +69,47 @@ impl Default for Settings {
             slice: Duration::from_millis(8),
             quantum: Duration::from_millis(2),
             upgrade_after: Duration::from_millis(500),
+            policy: Vec::new(),
+            max_tasks: None,
+            bad_observer: false,
         }
     }
+}
+
+impl Settings {
+    /// The slice's length while the host does this.
+    pub fn slice_while(&self, activity: usize) -> Duration {
+        self.policy.get(activity % self.policy.len().max(1)).copied().unwrap_or(self.slice)
+    }
+}
+
+/// What is wrong with the clock that the scheduler is shown. Time itself goes on evenly.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Faults {
+    /// It shows whole multiples of this only.
+    #[serde(with = "maybe", skip_serializing_if = "Option::is_none")]
+    pub coarse: Option<Duration>,
+    /// It steps, at these times.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<ClockStep>,
+}
+
+impl Faults {
+    /// Whether nothing is wrong.
+    pub fn is_none(&self) -> bool {
+        *self == Faults::default()
+    }
+}
+
+/// A step of the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClockStep {
+    /// It jumps ahead by so much: the machine was asleep.
+    Ahead(#[serde(with = "crate::span")] Duration, #[serde(with = "crate::span")] Duration),
+    /// It steps back by so much: it was corrected.
+    Back(#[serde(with = "crate::span")] Duration, #[serde(with = "crate::span")] Duration),
 }
 
 /// How the owner of the thread behaves. Both lists are gone through again and again; an empty one means "at once"
@@ -77,9 +135,9 @@ pub enum Punctuality {
     /// Exactly then.
     InTime,
     /// This much before (nothing must happen), and once more exactly then.
-    Early(#[serde(with = "span")] Duration),
+    Early(#[serde(with = "crate::span")] Duration),
     /// This much after.
-    Late(#[serde(with = "span")] Duration),
+    Late(#[serde(with = "crate::span")] Duration),
 }
 
 /// A scheduling class.
@@ -111,11 +169,32 @@ pub struct Plan {
     /// How many quanta its turn lasts.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub weight: u32,
+    /// By when it should be done, from its spawning; it goes before equals without, or with a later one.
+    #[serde(default, with = "maybe", skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Duration>,
+    /// Whether what it holds panics when it is dropped.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub bad_drop: bool,
     /// How often it goes through its steps.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub rounds: u32,
     /// Its steps, in order.
     pub steps: Vec<Step>,
+}
+
+impl Default for Plan {
+    /// A task of class Normal that comes at the start and ends at once.
+    fn default() -> Self {
+        Plan {
+            class: Class::Normal,
+            arrives: Some(Duration::ZERO),
+            weight: 1,
+            deadline: None,
+            bad_drop: false,
+            rounds: 1,
+            steps: Vec::new(),
+        }
+    }
 }
 
 /// One step of a task.
@@ -125,18 +204,18 @@ pub enum Step {
     /// Computes for `total`, with a checkpoint after each `gap` and at the end.
     Work {
         /// The whole length.
-        #[serde(with = "span")]
+        #[serde(with = "crate::span")]
         total: Duration,
         /// From one checkpoint to the next.
-        #[serde(with = "span")]
+        #[serde(with = "crate::span")]
         gap: Duration,
     },
     /// Computes without any checkpoint: nobody can stop it.
-    Hold(#[serde(with = "span")] Duration),
+    Hold(#[serde(with = "crate::span")] Duration),
     /// Gives way once.
     Yield,
     /// Sleeps.
-    Sleep(#[serde(with = "span")] Duration),
+    Sleep(#[serde(with = "crate::span")] Duration),
     /// Waits for a [`Action::Wake`] that is meant for it; those that came before count.
     Wait,
     /// The same, and does something between the moment at which it can be woken and the end of its poll. A wake that
@@ -144,6 +223,14 @@ pub enum Step {
     WaitDoing(Action),
     /// Waits for the end of another task, if that exists and nobody else waits for it.
     Join(Number),
+    /// Another step, given up when so much time is over. (Not a [`Step::Join`], which would go on in secret.)
+    Within {
+        /// How long it may take.
+        #[serde(with = "crate::span")]
+        limit: Duration,
+        /// The step.
+        step: Box<Step>,
+    },
     /// Acts on another task, or on itself.
     Do(Action),
     /// Panics.
@@ -158,6 +245,11 @@ pub enum Action {
     Spawn(Number),
     /// Lets it go past one [`Step::Wait`].
     Wake(Number),
+    /// The same, from another thread.
+    WakeFromAfar(Number),
+    /// Spawns it, unless that was done, in the place of the one that was submitted before in its class: that is cancelled.
+    /// (Only a task of weight 1 and without a deadline.)
+    Submit(Number),
     /// Wakes it for no reason.
     Nudge(Number),
     /// Cancels it.
@@ -170,6 +262,56 @@ pub enum Action {
     SetClass(Number, Class),
     /// Asks whoever runs to give way to the host.
     RequestYield,
+    /// Says what the host is doing: which of [`Settings::policy`] holds from the next slice on.
+    SetActivity(usize),
+}
+
+impl Action {
+    /// The task that it is about, if it is about one.
+    pub fn target_mut(&mut self) -> Option<&mut Number> {
+        match self {
+            Action::Spawn(of)
+            | Action::Wake(of)
+            | Action::WakeFromAfar(of)
+            | Action::Submit(of)
+            | Action::Nudge(of)
+            | Action::Cancel(of)
+            | Action::Pause(of)
+            | Action::Resume(of)
+            | Action::SetClass(of, _) => Some(of),
+            Action::RequestYield | Action::SetActivity(_) => None,
+        }
+    }
+
+    /// What a scheduler must offer for it.
+    pub fn needs(&self) -> Option<Skill> {
+        match self {
+            Action::Spawn(_) | Action::Wake(_) | Action::WakeFromAfar(_) | Action::Nudge(_) => None,
+            Action::Cancel(_) | Action::Submit(_) => Some(Skill::Cancel),
+            Action::Pause(_) | Action::Resume(_) => Some(Skill::Pause),
+            Action::SetClass(..) => Some(Skill::Classes),
+            Action::RequestYield => Some(Skill::Requests),
+            Action::SetActivity(_) => Some(Skill::Activity),
+        }
+    }
+}
+
+impl Step {
+    /// The step itself, or the one within it.
+    pub fn innermost(&self) -> &Step {
+        match self {
+            Step::Within { step, .. } => step.innermost(),
+            step => step,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn innermost_mut(&mut self) -> &mut Step {
+        match self {
+            Step::Within { step, .. } => step.innermost_mut(),
+            step => step,
+        }
+    }
 }
 
 /// Something that happens from outside at a time of its own, also in the middle of a task's step.
@@ -177,7 +319,7 @@ pub enum Action {
 #[serde(deny_unknown_fields)]
 pub struct Outside {
     /// When, from the start.
-    #[serde(with = "span")]
+    #[serde(with = "crate::span")]
     pub at: Duration,
     /// What.
     pub action: Action,
@@ -189,6 +331,11 @@ impl Workload {
         number % self.tasks.len().max(1)
     }
 
+    /// Whether any task has a deadline.
+    pub fn has_deadlines(&self) -> bool {
+        self.tasks.iter().any(|plan| plan.deadline.is_some())
+    }
+
     /// A measure of how much there is to read: what shrinking makes small.
     pub fn size(&self) -> usize {
         self.tasks.iter().map(|plan| 2 + plan.steps.len()).sum::<usize>()
@@ -196,83 +343,45 @@ impl Workload {
             + self.host.turns.len()
             + self.host.away.len()
             + self.host.timers.len()
+            + self.clock.steps.len()
     }
-}
 
-impl fmt::Display for Workload {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Settings { slice, quantum, upgrade_after } = &self.settings;
-        let [slice, quantum, upgrade] = [slice, quantum, upgrade_after].map(|span| to_text(*span));
-        writeln!(f, "slice {slice}, quantum {quantum}, upgrade after {upgrade}")?;
-        let list =
-            |spans: &[Duration]| spans.iter().map(|span| to_text(*span)).collect::<Vec<_>>().join(", ");
-        if !self.host.turns.is_empty() {
-            writeln!(f, "the host's turns: {}", list(&self.host.turns))?;
+    /// This workload without what a scheduler of these skills does not offer, so that it can be judged by the rest.
+    pub fn for_skills(&self, skills: &[Skill]) -> Workload {
+        let can = |skill: Option<Skill>| skill.is_none_or(|skill| skills.contains(&skill));
+        let mut workload = self.clone();
+        if !can(Some(Skill::Clock)) {
+            workload.clock = Faults::default();
         }
-        if !self.host.away.is_empty() {
-            writeln!(f, "the host stays away for: {}", list(&self.host.away))?;
+        if !can(Some(Skill::Limit)) {
+            workload.settings.max_tasks = None;
         }
-        if !self.host.timers.is_empty() {
-            let come = |when: &Punctuality| match when {
-                Punctuality::InTime => "in time".to_owned(),
-                Punctuality::Early(by) => format!("{} early", to_text(*by)),
-                Punctuality::Late(by) => format!("{} late", to_text(*by)),
-            };
-            writeln!(
-                f,
-                "the host comes to timers: {}",
-                self.host.timers.iter().map(come).collect::<Vec<_>>().join(", ")
-            )?;
+        if !can(Some(Skill::Activity)) {
+            workload.settings.policy.clear();
         }
-        for (number, plan) in self.tasks.iter().enumerate() {
-            let class = format!("{:?}", plan.class).to_lowercase();
-            let arrives = plan.arrives.map_or("if spawned".to_owned(), |at| format!("at {}", to_text(at)));
-            write!(f, "#{number:<3} {class:<9} {arrives:<10} ")?;
-            if plan.weight != 1 {
-                write!(f, "weight {}, ", plan.weight)?;
+        workload.outside.retain(|outside| can(outside.action.needs()));
+        for plan in &mut workload.tasks {
+            if !can(Some(Skill::Classes)) {
+                plan.class = Class::Normal;
             }
-            if plan.rounds != 1 {
-                write!(f, "{} times: ", plan.rounds)?;
+            if !can(Some(Skill::Weights)) {
+                plan.weight = 1;
             }
-            let steps = plan.steps.iter().map(|step| step.to_string()).collect::<Vec<_>>();
-            writeln!(f, "{}", if steps.is_empty() { "ends at once".to_owned() } else { steps.join(", ") })?;
+            if !can(Some(Skill::Deadlines)) {
+                plan.deadline = None;
+            }
+            plan.bad_drop &= can(Some(Skill::BadDrops));
+            for step in &mut plan.steps {
+                let step = step.innermost_mut();
+                if let Step::WaitDoing(action) = step
+                    && !can(action.needs())
+                {
+                    *step = Step::Wait;
+                }
+            }
+            plan.steps.retain(|step| !matches!(step, Step::Do(action) if !can(action.needs())));
         }
-        for Outside { at, action } in &self.outside {
-            writeln!(f, "outside        at {:<7} {action}", to_text(*at))?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Step::Work { total, gap } if gap >= total => write!(f, "work {}", to_text(*total)),
-            Step::Work { total, gap } => write!(f, "work {} by {}", to_text(*total), to_text(*gap)),
-            Step::Hold(total) => write!(f, "hold {}", to_text(*total)),
-            Step::Yield => write!(f, "yield"),
-            Step::Sleep(span) => write!(f, "sleep {}", to_text(*span)),
-            Step::Wait => write!(f, "wait"),
-            Step::WaitDoing(action) => write!(f, "wait ({action})"),
-            Step::Join(of) => write!(f, "join #{of}"),
-            Step::Do(action) => write!(f, "{action}"),
-            Step::Panic => write!(f, "panic"),
-        }
-    }
-}
-
-impl fmt::Display for Action {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Action::Spawn(of) => write!(f, "spawn #{of}"),
-            Action::Wake(of) => write!(f, "wake #{of}"),
-            Action::Nudge(of) => write!(f, "nudge #{of}"),
-            Action::Cancel(of) => write!(f, "cancel #{of}"),
-            Action::Pause(of) => write!(f, "pause #{of}"),
-            Action::Resume(of) => write!(f, "resume #{of}"),
-            Action::SetClass(of, class) => write!(f, "move #{of} to {}", format!("{class:?}").to_lowercase()),
-            Action::RequestYield => write!(f, "request a yield"),
-        }
+        workload
     }
 }
 
@@ -282,45 +391,6 @@ fn once() -> u32 {
 
 fn is_once(rounds: &u32) -> bool {
     *rounds == 1
-}
-
-/// Lists of lengths of time, for `#[serde(with = "spans")]`.
-mod spans {
-    use std::time::Duration;
-
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    use crate::span::{from_text, to_text};
-
-    pub(super) fn serialize<S: Serializer>(spans: &[Duration], to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(spans.iter().map(|span| to_text(*span)))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Duration>, D::Error> {
-        let texts = Vec::<String>::deserialize(from)?;
-        texts.iter().map(|text| from_text(text).map_err(D::Error::custom)).collect()
-    }
-}
-
-/// An optional length of time, for `#[serde(with = "maybe")]`.
-mod maybe {
-    use std::time::Duration;
-
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    use crate::span::{from_text, to_text};
-
-    pub(super) fn serialize<S: Serializer>(span: &Option<Duration>, to: S) -> Result<S::Ok, S::Error> {
-        match span {
-            Some(span) => to.serialize_str(&to_text(*span)),
-            None => to.serialize_none(),
-        }
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
-        let text = Option::<String>::deserialize(from)?;
-        text.map(|text| from_text(&text).map_err(D::Error::custom)).transpose()
-    }
 }
 
 #[cfg(test)]
@@ -342,14 +412,9 @@ mod tests {
                         Step::Do(Action::SetClass(1, Class::Normal)),
                         Step::Sleep(ms(1)),
                     ],
+                    ..Plan::default()
                 },
-                Plan {
-                    class: Class::Normal,
-                    arrives: None,
-                    weight: 1,
-                    rounds: 1,
-                    steps: vec![Step::Wait, Step::Panic],
-                },
+                Plan { arrives: None, steps: vec![Step::Wait, Step::Panic], ..Plan::default() },
             ],
             outside: vec![Outside { at: ms(4), action: Action::RequestYield }],
             ..Workload::default()

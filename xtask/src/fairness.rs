@@ -9,7 +9,8 @@ use crate::{cargo, loom};
 const NO_LOOM: &str = "--no-loom";
 
 /// With one of these, the harness does one thing, and the models are none of it.
-const ALONE: [&str; 5] = ["--help", "-h", "--version", "-V", "--replay"];
+const ALONE: [&str; 8] =
+    ["--help", "-h", "--version", "-V", "--replay", "--compare", "--canaries", "--latency"];
 
 /// Builds and starts the fairness harness; if it finds nothing, runs the loom models.
 pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
@@ -42,5 +43,6 @@ mod tests {
         assert!(!with(&["--seed", "1", "--no-loom"]));
         assert!(!with(&["--help"]));
         assert!(!with(&["--replay=case.json"]));
+        assert!(!with(&["--seed", "2", "--compare"]));
     }
 }

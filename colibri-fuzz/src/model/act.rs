@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::{Inner, State};
-use crate::rules::{Rules, Situation};
+use crate::rules::{End, Rules, Situation};
 use crate::trace::{What, Why};
 use crate::workload::Class;
 
@@ -16,6 +16,7 @@ impl<R: Rules> Inner<R> {
         let mut news = self.news.borrow_mut();
         if !news.contains(&task) {
             news.push_back(task);
+            self.ask_host();
         }
     }
 
@@ -34,6 +35,11 @@ impl<R: Rules> Inner<R> {
             State::Ended => false,
         });
         if ready {
+            self.charge();
+            let now = self.now();
+            self.with(task, |task| {
+                task.bonus = self.rules.credits(now.saturating_sub(task.slept_from), self.quantum);
+            });
             self.enqueue(task);
             self.note(task, What::Woken);
         }
@@ -47,7 +53,14 @@ impl<R: Rules> Inner<R> {
             task.goes_on = false;
             task.class
         });
-        self.own.borrow_mut()[class as usize].push_back(task);
+        if !self.in_slice.get() {
+            self.ask_host();
+        }
+        let queue = &mut self.own.borrow_mut()[class as usize];
+        match self.rules.joins_at(task) {
+            End::Tail => queue.push_back(task),
+            End::Head => queue.push_front(task),
+        }
     }
 
     pub(super) fn fire_timers(&self) {
@@ -72,10 +85,11 @@ impl<R: Rules> Inner<R> {
     /// At a checkpoint: must the running task give way?
     pub(super) fn check(&self) -> Option<Why> {
         self.charge();
+        self.take_news();
         self.fire_timers();
         let task = self.running.get()?;
         let (stopped, used, turn) =
-            self.with(task, |task| (task.cancelled || task.paused, task.used, task.turn));
+            self.with(task, |task| (task.cancelled || task.paused, task.used, task.turn + task.bonus));
         self.rules.gives_way(&Situation {
             stopped,
             used,
@@ -89,6 +103,11 @@ impl<R: Rules> Inner<R> {
 
     pub(super) fn cancel(&self, task: u32) {
         let state = self.with(task, |task| task.state);
+        // The real one looks at its clock whenever it is told something of a task that it knows. That matters if the clock
+        // jumped: a stretch without a look is charged in full only if it is short.
+        if state != State::Ended || !self.with(task, |task| task.taken) {
+            self.charge();
+        }
         match state {
             State::Ended => return,
             State::Running => return self.with(task, |task| task.cancelled = true),
@@ -108,6 +127,7 @@ impl<R: Rules> Inner<R> {
         if state == State::Ended || paused {
             return;
         }
+        self.charge();
         if state == State::Ready && self.rules.pause_stops() {
             self.unqueue(task);
             self.with(task, |task| {
@@ -125,6 +145,7 @@ impl<R: Rules> Inner<R> {
         if state == State::Ended || !paused {
             return;
         }
+        self.charge();
         self.note(task, What::Resumed);
         if state == State::Waiting && self.with(task, |task| std::mem::replace(&mut task.woken, false)) {
             self.wake(task);
@@ -163,6 +184,7 @@ impl<R: Rules> Inner<R> {
 
     /// To the tail of `class`, if it is ready.
     fn move_to(&self, task: u32, class: Class) {
+        self.charge();
         let state = self.with(task, |task| {
             task.class = class;
             task.state

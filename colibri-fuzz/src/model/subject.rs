@@ -1,33 +1,51 @@
 //! The model as a [`Subject`]: what a task awaits, and how it is woken.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::rc::{Rc, Weak};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use colibri_core::ManualClock;
 
 use super::{Inner, Model, State, Task, Timer};
+use crate::bell::{Ear, bell};
 use crate::rules::Rules;
 use crate::span::nanos;
-use crate::subject::{Spec, Subject, Turn};
+use crate::subject::{Skill, Spec, Subject, Turn};
 use crate::trace::{Recorder, Why};
 use crate::workload::{Class, Settings};
 
 impl<R: Rules> Subject for Model<R> {
     type Task = u32;
 
+    const NAME: &'static str = "the model";
+    const SKILLS: &'static [Skill] = &[
+        Skill::Classes,
+        Skill::Weights,
+        Skill::Timers,
+        Skill::Cancel,
+        Skill::Pause,
+        Skill::Requests,
+        Skill::Limit,
+        Skill::Activity,
+        Skill::Clock,
+        Skill::BadDrops,
+        Skill::Asks,
+    ];
+    const OBSERVED: bool = true;
+
     fn new(settings: &Settings, clock: &ManualClock, recorder: &Recorder) -> Self {
         Model(Rc::new(Inner {
             rules: R::default(),
             clock: clock.clone(),
             recorder: recorder.clone(),
-            slice: nanos(settings.slice),
+            slices: settings.clone(),
+            activity: Cell::default(),
+            time: Cell::default(),
+            asked: Cell::default(),
+            asks: Cell::default(),
             quantum: nanos(settings.quantum).max(1),
             upgrade_after_micros: nanos(settings.upgrade_after) / 1_000,
             tasks: RefCell::default(),
@@ -51,10 +69,16 @@ impl<R: Rules> Subject for Model<R> {
     where
         F: Future<Output = ()> + 'static,
     {
-        let Spec { number, class, weight } = spec;
+        let Spec { number, class, weight, .. } = spec;
+        let live = self.0.tasks.borrow().values().filter(|task| task.state != State::Ended).count();
+        if self.0.rules.refuses(live, self.0.slices.max_tasks) {
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(future)));
+            return number;
+        }
+        let ear: Rc<dyn Ear> = self.0.clone();
         let task = Task {
             body: Some(Box::pin(future)),
-            waker: bell(&self.0, number),
+            waker: bell(&ear, number),
             joiner: None,
             awaited_by: None,
             awaits: None,
@@ -65,17 +89,31 @@ impl<R: Rules> Subject for Model<R> {
             paused: false,
             woken: false,
             cancelled: false,
-            turn: self.0.quantum * u64::from(weight),
+            taken: false,
+            turn: self.0.rules.turn(self.0.quantum, weight),
+            slept_from: 0,
+            bonus: 0,
             used: 0,
             since: 0,
         };
         self.0.tasks.borrow_mut().insert(number, task);
+        self.0.charge();
         self.0.enqueue(number);
         number
     }
 
+    fn submit<F>(&self, spec: Spec, future: F, before: Option<u32>) -> Option<u32>
+    where
+        F: Future<Output = ()> + 'static,
+    {
+        let before = before.filter(|before| self.0.with(*before, |before| before.state != State::Ended));
+        before.into_iter().for_each(|before| self.0.cancel(before));
+        Some(self.spawn(spec, future))
+    }
+
     fn run_slice(&self, length: Option<Duration>) -> Turn {
-        self.0.run_slice(length.map_or(self.0.slice, nanos))
+        let usual = self.0.slices.slice_while(self.0.activity.get());
+        self.0.run_slice(nanos(length.unwrap_or(usual)))
     }
 
     async fn checkpoint(&self) {
@@ -128,6 +166,7 @@ impl<R: Rules> Subject for Model<R> {
 
     fn poll_join(&self, task: &mut u32, context: &mut Context<'_>) -> Poll<()> {
         if self.0.with(*task, |task| task.state == State::Ended) {
+            self.0.with(*task, |task| task.taken = true);
             return Poll::Ready(());
         }
         self.0.with(*task, |task| task.joiner = Some(context.waker().clone()));
@@ -139,7 +178,7 @@ impl<R: Rules> Subject for Model<R> {
         Poll::Pending
     }
 
-    fn cancel(&self, task: &u32) {
+    fn cancel(&self, task: &mut u32) {
         self.0.cancel(*task);
     }
 
@@ -153,6 +192,25 @@ impl<R: Rules> Subject for Model<R> {
 
     fn set_class(&self, task: &u32, class: Class) {
         self.0.set_class(*task, class);
+    }
+
+    fn set_activity(&self, activity: usize) {
+        self.0.activity.set(activity);
+    }
+
+    fn now(&self, _clock: &ManualClock) -> u64 {
+        self.0.now()
+    }
+
+    fn asked(&self) -> u64 {
+        self.0.asks.get()
+    }
+
+    fn wake_from_afar(&self, waker: Waker) {
+        // What another thread does between two steps of this one has the same effect when this one does it.
+        let in_slice = self.0.in_slice.replace(false);
+        waker.wake();
+        self.0.in_slice.set(in_slice);
     }
 
     fn request_yield(&self) {
@@ -183,52 +241,8 @@ impl<R: Rules> Drop for Registered<'_, R> {
     }
 }
 
-/// A task's waker: it may be sent anywhere, but finds its model only on the thread where that lives.
-struct Bell {
-    model: u64,
-    task: u32,
-}
-
-/// Something that hears bells.
-trait Ear {
-    fn hear(&self, task: u32);
-}
-
 impl<R: Rules> Ear for Inner<R> {
     fn hear(&self, task: u32) {
         Inner::hear(self, task);
-    }
-}
-
-static BELLS: AtomicU64 = AtomicU64::new(0);
-
-thread_local! {
-    static EARS: RefCell<BTreeMap<u64, Weak<dyn Ear>>> = const { RefCell::new(BTreeMap::new()) };
-}
-
-fn bell<R: Rules>(inner: &Rc<Inner<R>>, task: u32) -> Waker {
-    let ear: Rc<dyn Ear> = inner.clone();
-    let model = BELLS.fetch_add(1, Ordering::Relaxed);
-    EARS.with(|ears| ears.borrow_mut().insert(model, Rc::downgrade(&ear)));
-    Waker::from(Arc::new(Bell { model, task }))
-}
-
-impl Wake for Bell {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        let ear = EARS.with(|ears| ears.borrow().get(&self.model).and_then(Weak::upgrade));
-        if let Some(ear) = ear {
-            ear.hear(self.task);
-        }
-    }
-}
-
-impl Drop for Bell {
-    fn drop(&mut self) {
-        // The map may be gone when a thread ends; then there is nothing to take out.
-        let _ = EARS.try_with(|ears| ears.borrow_mut().remove(&self.model));
     }
 }

@@ -242,7 +242,7 @@ pub fn no_lost_task(trace: &Trace) -> Result<(), Breach> {
                 What::Sleeps(until) => awaits[task] = Awaits::Time(until),
                 What::Joins(of) => awaits[task] = Awaits::EndOf(of),
                 What::Received => (awaits[task], mail[task]) = (Awaits::Nothing, mail[task] - 1),
-                What::Slept | What::Joined(_) => awaits[task] = Awaits::Nothing,
+                What::Slept | What::Joined(_) | What::TimedOut => awaits[task] = Awaits::Nothing,
                 What::Signalled => mail[task] += 1,
                 _ => {}
             }

@@ -169,6 +169,10 @@ pub fn slice(trace: &Trace) -> Result<(), Breach> {
 ///
 /// The first pair whose services went too far apart.
 pub fn lag(trace: &Trace) -> Result<(), Breach> {
+    // Among tasks with deadlines it is the deadline that counts.
+    if trace.has_deadlines() {
+        return Ok(());
+    }
     let quantum = nanos(trace.settings.quantum);
     let many = trace.tasks.len().min(LAG_TASKS);
     let mut ledger = Ledger::new(trace);
@@ -180,8 +184,7 @@ pub fn lag(trace: &Trace) -> Result<(), Breach> {
     let mut base = vec![(0i64, 0u64); many * many];
     let backlogged = |ledger: &Ledger, task: usize| {
         let entry = &ledger.tasks[task];
-        (entry.can_run() && entry.is_at_home())
-            || (entry.state == State::Running && entry.is_at_home() && !entry.paused)
+        entry.competes_in(entry.class)
     };
     for (place, event) in trace.events.iter().enumerate() {
         let task = event.task as usize;

@@ -6,7 +6,8 @@ use super::Breach;
 use crate::ledger::Ledger;
 use crate::trace::{Event, HOST, Trace, What};
 
-/// No sleep ends before its deadline, and no timer wakes its task before it: at ≥ deadline, exactly.
+/// No sleep ends before its deadline, no timer wakes its task before it, and nothing times out before its limit: at ≥
+/// deadline, exactly.
 ///
 /// # Errors
 ///
@@ -14,6 +15,12 @@ use crate::trace::{Event, HOST, Trace, What};
 pub fn timers_not_early(trace: &Trace) -> Result<(), Breach> {
     let mut sleeps = Sleeps::new(trace);
     for (place, event) in trace.events.iter().enumerate() {
+        if let (What::TimedOut, Some(until)) = (event.what, sleeps.limit(event.task))
+            && event.at < until
+        {
+            let early = until - event.at;
+            return Err(Breach::new(place, format!("#{} times out {early} ns early", event.task)));
+        }
         if let (What::Woken | What::Slept, Some((until, _))) = (event.what, sleeps.of(event.task))
             && event.at < until
             // Somebody else may wake a sleeper early; it must only go on sleeping then.
@@ -100,6 +107,8 @@ struct Sleeps {
     of: Vec<Option<(u64, u64)>>,
     /// Its timer cannot be told from other wakes: somebody nudged it, or it hovered.
     disturbed: Vec<bool>,
+    /// Until when the present step may last.
+    limits: Vec<Option<u64>>,
     /// Timers that have not fired and are not disturbed.
     pending: BTreeSet<(u64, u64, u32)>,
     made: u64,
@@ -112,6 +121,7 @@ impl Sleeps {
             ledger: Ledger::new(trace),
             of: vec![None; many],
             disturbed: vec![false; many],
+            limits: vec![None; many],
             pending: BTreeSet::new(),
             made: 0,
         }
@@ -119,6 +129,10 @@ impl Sleeps {
 
     fn of(&self, task: u32) -> Option<(u64, u64)> {
         if task == HOST { None } else { self.of[task as usize] }
+    }
+
+    fn limit(&self, task: u32) -> Option<u64> {
+        self.limits.get(task as usize).copied().flatten()
     }
 
     fn is_disturbed(&self, task: u32) -> bool {
@@ -139,12 +153,16 @@ impl Sleeps {
             What::Sleeps(until) => {
                 self.made += 1;
                 self.of[task] = Some((until, self.made));
-                self.disturbed[task] = self.ledger.tasks[task].paused;
+                // A limit is a timer as well, and wakes it, too.
+                self.disturbed[task] = self.ledger.tasks[task].paused || self.limits[task].is_some();
                 if !self.disturbed[task] {
                     self.pending.insert((until, self.made, event.task));
                 }
             }
-            What::Slept | What::Dropped | What::Cancelled => {
+            What::Limits(until) => self.limits[task] = Some(until),
+            What::InTime => self.limits[task] = None,
+            What::Slept | What::Dropped | What::Cancelled | What::TimedOut => {
+                self.limits[task] = self.limits[task].filter(|_| event.what == What::Slept);
                 self.forget(event.task);
                 self.of[task] = None;
             }

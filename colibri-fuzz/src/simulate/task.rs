@@ -2,14 +2,15 @@
 
 use std::future::{Future, poll_fn};
 use std::panic::resume_unwind;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::task::Poll;
+use std::task::{Context, Poll};
+use std::time::Duration;
 
 use super::{Post, World};
 use crate::span::nanos;
-use crate::subject::Subject;
-use crate::trace::What;
+use crate::subject::{Skill, Subject, race};
+use crate::trace::{What, Why};
 use crate::workload::{Action, Number, Step};
 
 /// A task's presence in the world; it notes when its future is dropped.
@@ -20,7 +21,15 @@ pub(super) struct Alive<S: Subject> {
 
 impl<S: Subject> Drop for Alive<S> {
     fn drop(&mut self) {
-        self.world.note(self.task, What::Dropped);
+        let Alive { world, task } = self;
+        world.note(*task, What::Dropped);
+        world.posts[*task as usize].dropped.set(true);
+        world.posts[*task as usize].seen.is_gone();
+        // A panic in a destructor that runs because of a panic would end the program, whoever calls it.
+        if world.workload.tasks[*task as usize].bad_drop && !std::thread::panicking() {
+            world.note(*task, What::Panics);
+            resume_unwind(Box::new("a planned panic in a destructor"));
+        }
     }
 }
 
@@ -32,19 +41,39 @@ pub(super) async fn life<S: Subject>(alive: Alive<S>) {
         if alive.world.is_cut_short() {
             return poll.end(Poll::Ready(()));
         }
-        if alive.world.nudges {
-            *alive.world.posts[alive.task as usize].last.borrow_mut() = Some(context.waker().clone());
-        }
-        let done = steps.as_mut().poll(context);
+        let post = alive.post();
+        let done = if S::OBSERVED {
+            if alive.world.nudges {
+                *post.last.borrow_mut() = Some(context.waker().clone());
+            }
+            steps.as_mut().poll(context)
+        } else {
+            let bell = post.seen.begin(context.waker());
+            if alive.world.nudges {
+                *post.last.borrow_mut() = Some(bell.clone());
+            }
+            steps.as_mut().poll(&mut Context::from_waker(&bell))
+        };
         poll.end(done)
     })
     .await;
+}
+
+/// Who does not wait any more is not woken for it.
+struct Waits<'a, S: Subject>(&'a Post<S>);
+
+impl<S: Subject> Drop for Waits<'_, S> {
+    fn drop(&mut self) {
+        let waker = self.0.waiting.borrow_mut().take();
+        drop(waker);
+    }
 }
 
 /// One poll of one task. Dropping it ends the poll, so that a panic does too.
 struct Polling<'a, S: Subject> {
     alive: &'a Alive<S>,
     outer: Option<u32>,
+    ended: bool,
 }
 
 impl<'a, S: Subject> Polling<'a, S> {
@@ -59,14 +88,14 @@ impl<'a, S: Subject> Polling<'a, S> {
         if outer.is_some() || world.recorder.running() != Some(*task) {
             world.note(*task, What::Impostor);
         }
-        Polling { alive, outer }
+        Polling { alive, outer, ended: false }
     }
 
-    fn end(self, poll: Poll<()>) -> Poll<()> {
+    fn end(mut self, poll: Poll<()>) -> Poll<()> {
+        self.ended = true;
         if !S::OBSERVED {
-            self.alive
-                .world
-                .note(self.alive.task, if poll.is_ready() { What::Finished } else { What::Suspended });
+            let what = if poll.is_ready() { What::Finished } else { self.alive.post().seen.end() };
+            self.alive.note(what);
         }
         poll
     }
@@ -75,6 +104,9 @@ impl<'a, S: Subject> Polling<'a, S> {
 impl<S: Subject> Drop for Polling<'_, S> {
     fn drop(&mut self) {
         self.alive.world.running.set(self.outer);
+        if !S::OBSERVED && !self.ended {
+            self.alive.note(What::Panicked);
+        }
     }
 }
 
@@ -101,12 +133,13 @@ impl<S: Subject> Alive<S> {
         match step {
             Step::Work { total, gap } => self.work(nanos(*total), nanos(*gap).max(1)).await,
             Step::Hold(total) => self.compute(nanos(*total)),
-            Step::Yield => world.subject.yield_now().await,
+            Step::Yield => self.give_way(Why::Own, world.subject.yield_now()).await,
             Step::Sleep(span) => {
                 self.note(What::Sleeps(world.now().saturating_add(nanos(*span))));
-                world.subject.sleep(*span).await;
+                self.sleep(*span).await;
                 self.note(What::Slept);
             }
+            Step::Within { limit, step } => self.within(*limit, step).await,
             Step::Wait => self.wait(None).await,
             Step::WaitDoing(action) => self.wait(Some(*action)).await,
             Step::Join(of) => self.join(*of).await,
@@ -125,7 +158,7 @@ impl<S: Subject> Alive<S> {
             self.compute(piece);
             left -= piece;
             self.world.steps.set(self.world.steps.get() + 1);
-            self.world.subject.checkpoint().await;
+            self.give_way(Why::Checkpoint, self.world.subject.checkpoint()).await;
             self.post().gap.set(0);
             if left == 0 || self.world.is_cut_short() {
                 return;
@@ -134,15 +167,66 @@ impl<S: Subject> Alive<S> {
     }
 
     fn compute(&self, span: u64) {
+        // By the scheduler's own time, which may jump.
+        let before = self.world.now();
         self.world.advance(span);
         let gap = &self.post().gap;
-        gap.set(gap.get() + span);
+        gap.set(gap.get() + (self.world.now() - before));
         self.world.recorder.gap(self.task, gap.get());
+    }
+
+    /// A point at which the scheduler may stop this task, though it could go on.
+    async fn give_way(&self, why: Why, point: impl Future<Output = ()>) {
+        let mut point = pin!(point);
+        poll_fn(|context| {
+            let poll = point.as_mut().poll(context);
+            if !S::OBSERVED && poll.is_pending() {
+                self.post().seen.gives_way(why);
+            }
+            poll
+        })
+        .await;
+    }
+
+    async fn sleep(&self, span: Duration) {
+        let world = &self.world;
+        if S::SKILLS.contains(&Skill::Timers) {
+            return world.subject.sleep(span).await;
+        }
+        let end = world.now().saturating_add(nanos(span));
+        let mut alarm = None;
+        poll_fn(|context| {
+            if world.now() >= end {
+                return Poll::Ready(());
+            }
+            alarm.get_or_insert_with(|| world.time.alarm(end, context.waker().clone()));
+            Poll::Pending
+        })
+        .await;
+    }
+
+    async fn within(&self, limit: Duration, step: &Step) {
+        if let Step::Join(_) | Step::Within { .. } = step {
+            return;
+        }
+        self.note(What::Limits(self.world.now().saturating_add(nanos(limit))));
+        let step = async {
+            // Boxed, since a step may hold a step.
+            let step: Pin<Box<dyn Future<Output = ()> + '_>> = Box::pin(self.step(step));
+            step.await;
+        };
+        let done = if S::SKILLS.contains(&Skill::Timers) {
+            self.world.subject.within(limit, step).await
+        } else {
+            race(self.sleep(limit), step).await
+        };
+        self.note(if done { What::InTime } else { What::TimedOut });
     }
 
     async fn wait(&self, mut meanwhile: Option<Action>) {
         let post = self.post();
         self.note(What::Waits);
+        let _waits = Waits(post);
         poll_fn(|context| match post.mail.get().checked_sub(1) {
             Some(rest) => {
                 post.mail.set(rest);
