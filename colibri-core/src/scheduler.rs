@@ -178,7 +178,8 @@ impl Scheduler {
     }
 
     /// Makes the running task give way at its next look (about 20 µs) and the slice end, so that the host has the
-    /// thread, on input for example. Outside of a slice, the next one ends before it begins.
+    /// thread, on input for example. Outside of a slice, the next one ends before it begins. Other threads ask with
+    /// `Spawner::request_yield`.
     pub fn request_yield(&self) {
         self.engine().remote.request_yield();
     }
