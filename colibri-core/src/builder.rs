@@ -15,12 +15,12 @@ use crate::event::{Events, Observer};
 use crate::instant::nanos;
 use crate::priority::Priority;
 use crate::remote::Hook;
-use crate::scheduler::{Scheduler, spawn_on};
+use crate::scheduler::{Scheduler, try_spawn_on};
 use crate::slice::{DEFAULT_QUANTUM, DEFAULT_UPGRADE_AFTER};
 #[cfg(feature = "std")]
 use crate::stall::StallDetector;
 use crate::stats::TaskStats;
-use crate::task::Task;
+use crate::task::{SpawnError, Task};
 
 /// A task that is not started yet.
 #[must_use = "a task is not started before `spawn`"]
@@ -106,6 +106,27 @@ where
     /// As with [`Scheduler::spawn`], the task is cancelled at once if the scheduler is shut down or full.
     pub fn spawn(self) -> Task<F::Output> {
         let engine = self.engine;
+        self.try_spawn().unwrap_or_else(|_| Task::refused(engine))
+    }
+
+    /// Starts it, or says why it cannot.
+    ///
+    /// ```
+    /// use colibri_core::{Priority, Scheduler, SpawnError};
+    ///
+    /// let scheduler = Scheduler::builder().max_tasks(1).build();
+    /// let first = scheduler.task(async { 1 }).name("first").try_spawn().unwrap();
+    /// let second = scheduler.task(async { 2 }).name("second").try_spawn();
+    /// assert_eq!(second.unwrap_err(), SpawnError::Full);
+    /// assert_eq!(scheduler.run_slice().tasks_run, 1);
+    /// drop(first);
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SpawnError`] if the scheduler is full or shut down. The future is dropped then, and no timer is set.
+    pub fn try_spawn(self) -> Result<Task<F::Output>, SpawnError> {
+        let engine = self.engine;
         let now = engine.read_clock();
         let from_now = |duration: Duration| now.saturating_add(nanos(duration));
         let start = self.after.map(from_now);
@@ -120,11 +141,12 @@ where
         };
         let any = self.stats || extras.name.is_some() || extras.weight.is_some() || extras.deadline.is_some();
         let timed = start.is_some() || end.is_some();
-        let task = spawn_on(engine, self.priority, 0, (any || timed).then(|| Box::new(extras)), self.future);
+        let extras = (any || timed).then(|| Box::new(extras));
+        let task = try_spawn_on(engine, self.priority, 0, extras, self.future)?;
         if timed {
             engine.set_timers(task.id(), start, end);
         }
-        task
+        Ok(task)
     }
 }
 
@@ -211,7 +233,7 @@ impl Builder {
         self
     }
 
-    /// How many tasks may live at a time; as many as there is memory for if nothing is said. One more is refused: [`Scheduler::try_spawn`] and
+    /// How many tasks may live at a time; as many as there is memory for if nothing is said. One more is refused: [`Scheduler::try_spawn`], [`TaskBuilder::try_spawn`] and
     /// [`Spawner::spawn`](crate::Spawner::spawn) say so at once, the handle of [`Scheduler::spawn`] that it was cancelled.
     pub fn max_tasks(mut self, max_tasks: usize) -> Self {
         self.max_tasks = max_tasks;

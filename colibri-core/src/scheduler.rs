@@ -135,7 +135,7 @@ impl Scheduler {
         futures.into_iter().map(|future| self.spawn(priority, future)).collect()
     }
 
-    /// Describes a task before it is started, with [`TaskBuilder::spawn`].
+    /// Describes a task before it is started, with [`TaskBuilder::spawn`] or [`TaskBuilder::try_spawn`].
     ///
     /// ```
     /// # use colibri_core::{Priority, Scheduler};
@@ -334,10 +334,7 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    match try_spawn_on(engine, priority, flags, extras, future) {
-        Ok(task) => task,
-        Err(_) => Task::new(engine.clone(), TaskId::REFUSED),
-    }
+    try_spawn_on(engine, priority, flags, extras, future).unwrap_or_else(|_| Task::refused(engine))
 }
 
 pub(crate) fn try_spawn_on<F>(

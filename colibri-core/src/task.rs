@@ -26,7 +26,7 @@ impl TaskId {
     }
 
     /// The id of a task that was refused.
-    pub(crate) const REFUSED: TaskId = TaskId(u64::MAX);
+    const REFUSED: TaskId = TaskId(u64::MAX);
 
     /// The same, once its handle has said so.
     const KNOWN_AS_REFUSED: TaskId = TaskId(u64::MAX - 1);
@@ -177,6 +177,11 @@ pub struct Task<T> {
 impl<T: 'static> Task<T> {
     pub(crate) fn new(engine: Rc<Engine>, id: TaskId) -> Self {
         Task { engine, id, cancel_on_drop: false, output: PhantomData }
+    }
+
+    /// The handle of a task that was not accepted: it says that it was cancelled.
+    pub(crate) fn refused(engine: &Rc<Engine>) -> Self {
+        Task::new(engine.clone(), TaskId::REFUSED)
     }
 
     /// Its id.

@@ -5,7 +5,9 @@ mod support;
 use std::rc::Rc;
 use std::time::Duration;
 
-use colibri_core::{ManualClock, Priority, TaskError, set_progress, sleep, spawn, timeout, yield_now};
+use colibri_core::{
+    ManualClock, Priority, SpawnError, TaskError, set_progress, sleep, spawn, timeout, yield_now,
+};
 use support::{Bench, Log, MS};
 
 #[test]
@@ -364,4 +366,37 @@ fn a_sleep_of_another_scheduler_wakes_its_own_task() {
         assert_eq!(bench.log.take(), ["slept"]);
         assert!(task.is_finished());
     }
+}
+
+#[test]
+fn a_builder_says_why_it_cannot_start_a_task() {
+    let bench = Bench::with(|builder| builder.max_tasks(1));
+    let captured = Rc::new(());
+    let build = || {
+        let held = captured.clone();
+        let task = bench.scheduler.task(async move { drop(held) }).name("n").after(MS).timeout(Duration::MAX);
+        task.priority(Priority::Idle).deadline(MS).weight(2).with_stats()
+    };
+    let first = build().try_spawn().expect("there is room for one");
+    assert_eq!((first.name().as_deref(), first.priority()), (Some("n"), Some(Priority::Idle)));
+    assert_eq!((first.stats().is_some(), bench.scheduler.pending_timers()), (true, 2));
+    let refused = |expected| {
+        assert_eq!(build().try_spawn().expect_err("it is refused"), expected);
+        // The same by `spawn`, whose handle says it.
+        assert!(matches!(build().spawn().try_take(), Some(Err(TaskError::Cancelled))));
+    };
+    refused(SpawnError::Full);
+    assert_eq!(
+        (Rc::strong_count(&captured), bench.scheduler.pending_timers()),
+        (2, 2),
+        "nothing is left of them"
+    );
+    bench.clock.advance(MS);
+    bench.slices(2);
+    assert!(first.is_finished());
+    drop(build().try_spawn().expect("there is room again"));
+    bench.scheduler.shutdown();
+    refused(SpawnError::ShutDown);
+    assert_eq!((Rc::strong_count(&captured), bench.scheduler.pending_timers()), (1, 0));
+    assert_eq!((bench.scheduler.stats().spawned, bench.scheduler.stats().refused), (2, 4));
 }
