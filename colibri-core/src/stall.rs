@@ -307,8 +307,13 @@ mod tests {
     static SITE: Site = Site::new("f", "src/f.rs", 7);
 
     fn polled(began: Instant) -> Seen {
-        let poll =
-            Poll { task: TaskId::NONE, name: Some("f".into()), began, last: Some(&SITE), is_reported: false };
+        let poll = Poll {
+            task: TaskId::new(0, 0),
+            name: Some("f".into()),
+            began,
+            last: Some(&SITE),
+            is_reported: false,
+        };
         Seen { poll: Some(poll), ..Seen::default() }
     }
 
