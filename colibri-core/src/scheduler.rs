@@ -23,7 +23,9 @@ use crate::slice::SliceReport;
 #[cfg(feature = "std")]
 use crate::spawner::Spawner;
 use crate::stats::Stats;
-use crate::task::{SpawnError, Task, TaskId, TaskSnapshot};
+#[cfg(feature = "std")]
+use crate::task::TaskId;
+use crate::task::{SpawnError, Task, TaskSnapshot};
 use crate::timer::Sleep;
 
 /// Runs tasks on one thread, in classes and time slices, without starving anyone.
@@ -213,7 +215,7 @@ impl Scheduler {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let engine = self.engine();
-        engine.counters.stats(|priority| engine.ready_at(priority))
+        engine.counters.stats(engine.contained().panics(), |priority| engine.ready_at(priority))
     }
 
     /// How many timers are set.
