@@ -622,6 +622,36 @@ fn rule_05_destructors_that_cancel_others_see_them_dropped() {
 }
 
 #[test]
+fn rule_05_what_more_than_64_nested_destructors_cancel_is_dropped_by_the_outermost_call() {
+    for (tasks, late) in [(64, 0), (65, 1), (66, 1), (200, 3)] {
+        let bench = Bench::new();
+        let mut last = None::<colibri_core::Task<()>>;
+        let mut below = Rc::new(());
+        for _ in 0..tasks {
+            let (next, log) = (last.take(), bench.log.clone());
+            let own = Rc::new(());
+            let (held, nexts) = (own.clone(), std::mem::replace(&mut below, own));
+            let on_drop = move || {
+                if let Some(next) = &next {
+                    next.cancel();
+                    assert!(next.is_finished());
+                    log.say(if Rc::strong_count(&nexts) == 1 { "dropped" } else { "late" });
+                }
+            };
+            last = Some(bench.scheduler.spawn(Priority::Normal, async move {
+                let _held = held;
+                until_dropped(on_drop).await;
+            }));
+        }
+        bench.slices(1);
+        last.expect("there are some").cancel();
+        let all = (bench.log.count("late"), bench.log.len(), bench.scheduler.live_tasks());
+        assert_eq!(all, (late, tasks - 1, 0), "{tasks} tasks");
+        assert_eq!(Rc::strong_count(&below), 1, "{tasks} tasks");
+    }
+}
+
+#[test]
 fn rule_05_places_are_used_again() {
     let bench = Bench::new();
     let mut highest = 0;
