@@ -15,14 +15,18 @@ use crate::event::{Events, Observer};
 use crate::instant::nanos;
 use crate::priority::Priority;
 use crate::remote::Hook;
-use crate::scheduler::{Scheduler, spawn_on};
+use crate::scheduler::{Scheduler, try_spawn_on};
 use crate::slice::{DEFAULT_QUANTUM, DEFAULT_UPGRADE_AFTER};
 #[cfg(feature = "std")]
 use crate::stall::StallDetector;
 use crate::stats::TaskStats;
-use crate::task::Task;
+use crate::task::{SpawnError, Task};
 
 /// A task that is not started yet.
+///
+/// What few tasks have (a name, a weight, a delay, a deadline, a timeout, an account of their own) lies beside the others, in
+/// a tree: of a task that has any of it, each turn and each call is O(log n) in the number of such tasks, where it is O(1) of
+/// a plain one. A move of a named task to another class took 0.16 µs among a thousand of them and 2.6 µs among 300 000.
 #[must_use = "a task is not started before `spawn`"]
 pub struct TaskBuilder<'s, F> {
     engine: &'s Rc<Engine>,
@@ -61,14 +65,15 @@ where
         self
     }
 
-    /// A name for reports. A named task costs some 100 bytes more.
+    /// A name for reports. A named task costs some 100 bytes more, and O(log n) a call; see [`TaskBuilder`].
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
     /// Its share among the equals of its class: the quantum is multiplied by it. 0 counts as 1. Shares are of tasks, not of
-    /// groups: ten tasks that one user has started get ten shares.
+    /// groups: ten tasks that one user has started get ten shares. It costs
+    /// O(log n) a turn; see [`TaskBuilder`].
     pub fn weight(mut self, weight: u32) -> Self {
         self.weight = Some(weight.max(1));
         self
@@ -82,7 +87,7 @@ where
 
     /// When it should be done, from now. Of the tasks of a class that are ready, the one with the earliest deadline is
     /// next, before those that have none; it does not interrupt an equal's turn. Who waits behind deadlines still rises
-    /// after [`Builder::upgrade_after`].
+    /// after [`Builder::upgrade_after`]. It costs O(log n) a turn; see [`TaskBuilder`].
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
         self
@@ -95,7 +100,8 @@ where
         self
     }
 
-    /// Keeps an account of what it uses, for [`Task::stats`](crate::Task::stats). It costs two reads of the clock a poll and some 150 bytes.
+    /// Keeps an account of what it uses, for [`Task::stats`](crate::Task::stats). It costs two reads of the clock and O(log n)
+    /// a poll (see [`TaskBuilder`]), and some 150 bytes.
     pub fn with_stats(mut self) -> Self {
         self.stats = true;
         self
@@ -105,6 +111,27 @@ where
     ///
     /// As with [`Scheduler::spawn`], the task is cancelled at once if the scheduler is shut down or full.
     pub fn spawn(self) -> Task<F::Output> {
+        let engine = self.engine;
+        self.try_spawn().unwrap_or_else(|_| Task::refused(engine))
+    }
+
+    /// Starts it, or says why it cannot.
+    ///
+    /// ```
+    /// use colibri_core::{Priority, Scheduler, SpawnError};
+    ///
+    /// let scheduler = Scheduler::builder().max_tasks(1).build();
+    /// let first = scheduler.task(async { 1 }).name("first").try_spawn().unwrap();
+    /// let second = scheduler.task(async { 2 }).name("second").try_spawn();
+    /// assert_eq!(second.unwrap_err(), SpawnError::Full);
+    /// assert_eq!(scheduler.run_slice().tasks_run, 1);
+    /// drop(first);
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SpawnError`] if the scheduler is full or shut down. The future is dropped then, and no timer is set.
+    pub fn try_spawn(self) -> Result<Task<F::Output>, SpawnError> {
         let engine = self.engine;
         let now = engine.read_clock();
         let from_now = |duration: Duration| now.saturating_add(nanos(duration));
@@ -120,11 +147,12 @@ where
         };
         let any = self.stats || extras.name.is_some() || extras.weight.is_some() || extras.deadline.is_some();
         let timed = start.is_some() || end.is_some();
-        let task = spawn_on(engine, self.priority, 0, (any || timed).then(|| Box::new(extras)), self.future);
+        let extras = (any || timed).then(|| Box::new(extras));
+        let task = try_spawn_on(engine, self.priority, 0, extras, self.future)?;
         if timed {
             engine.set_timers(task.id(), start, end);
         }
-        task
+        Ok(task)
     }
 }
 
@@ -211,7 +239,7 @@ impl Builder {
         self
     }
 
-    /// How many tasks may live at a time; as many as there is memory for if nothing is said. One more is refused: [`Scheduler::try_spawn`] and
+    /// How many tasks may live at a time; as many as there is memory for if nothing is said. One more is refused: [`Scheduler::try_spawn`], [`TaskBuilder::try_spawn`] and
     /// [`Spawner::spawn`](crate::Spawner::spawn) say so at once, the handle of [`Scheduler::spawn`] that it was cancelled.
     pub fn max_tasks(mut self, max_tasks: usize) -> Self {
         self.max_tasks = max_tasks;

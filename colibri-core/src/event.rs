@@ -8,7 +8,7 @@ use crate::instant::Instant;
 use crate::priority::Priority;
 use crate::slice::SliceReport;
 use crate::task::TaskId;
-use crate::unwind;
+use crate::unwind::Containment;
 
 /// The task an event is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,8 @@ pub enum YieldReason {
 /// Is told what happens in a scheduler. Every method does nothing by default.
 ///
 /// Events come in order, on the scheduler's thread, when no part of the scheduler is borrowed: an observer may call
-/// everything. A panic in an observer is contained. Without an observer an event costs nothing but a test.
+/// everything. A panic in an observer is contained, and counted in
+/// [`Stats::contained_panics`](crate::Stats::contained_panics). Without an observer an event costs nothing but a test.
 pub trait Observer: 'static {
     /// A task was accepted.
     fn spawned(&self, _task: &TaskEvent) {}
@@ -137,7 +138,7 @@ impl Events {
 
     /// Tells the observer everything that waits. What its callbacks cause is told after it, by the outermost call.
     #[cold]
-    pub(crate) fn tell(&self) {
+    pub(crate) fn tell(&self, contained: &Containment) {
         let Some(observer) = &self.observer else { return };
         if self.telling.replace(true) {
             return;
@@ -145,7 +146,7 @@ impl Events {
         loop {
             let next = self.waiting.borrow_mut().pop_front();
             let Some(event) = next else { break };
-            unwind::contain(|| tell(&**observer, &event));
+            contained.contain(|| tell(&**observer, &event));
         }
         self.telling.set(false);
     }

@@ -71,7 +71,8 @@
 //!
 //! > 2 (A + q + d) + 2 N (q + d + c)
 //!
-//! while the host gives slices without a break. "Rises after 500 ms" is not "runs after 500 ms".
+//! while the host gives slices without a break. "Rises after 500 ms" is not "runs after 500 ms". A move to another class
+//! ([`Task::set_priority`]) begins a new wait: whoever moves a task again and again keeps it from rising.
 //!
 //! A slice is overdrawn by at most the longest gap between two checkpoints, plus the 20 µs between two looks at the
 //! clock.

@@ -23,7 +23,9 @@ use crate::slice::SliceReport;
 #[cfg(feature = "std")]
 use crate::spawner::Spawner;
 use crate::stats::Stats;
-use crate::task::{SpawnError, Task, TaskId, TaskSnapshot};
+#[cfg(feature = "std")]
+use crate::task::TaskId;
+use crate::task::{SpawnError, Task, TaskSnapshot};
 use crate::timer::Sleep;
 
 /// Runs tasks on one thread, in classes and time slices, without starving anyone.
@@ -135,7 +137,7 @@ impl Scheduler {
         futures.into_iter().map(|future| self.spawn(priority, future)).collect()
     }
 
-    /// Describes a task before it is started, with [`TaskBuilder::spawn`].
+    /// Describes a task before it is started, with [`TaskBuilder::spawn`] or [`TaskBuilder::try_spawn`].
     ///
     /// ```
     /// # use colibri_core::{Priority, Scheduler};
@@ -178,7 +180,8 @@ impl Scheduler {
     }
 
     /// Makes the running task give way at its next look (about 20 µs) and the slice end, so that the host has the
-    /// thread, on input for example. Outside of a slice, the next one ends before it begins.
+    /// thread, on input for example. Outside of a slice, the next one ends before it begins. Other threads ask with
+    /// `Spawner::request_yield`.
     pub fn request_yield(&self) {
         self.engine().remote.request_yield();
     }
@@ -212,7 +215,7 @@ impl Scheduler {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let engine = self.engine();
-        engine.counters.stats(|priority| engine.ready_at(priority))
+        engine.counters.stats(engine.contained().panics(), |priority| engine.ready_at(priority))
     }
 
     /// How many timers are set.
@@ -333,10 +336,7 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    match try_spawn_on(engine, priority, flags, extras, future) {
-        Ok(task) => task,
-        Err(_) => Task::new(engine.clone(), TaskId::REFUSED),
-    }
+    try_spawn_on(engine, priority, flags, extras, future).unwrap_or_else(|_| Task::refused(engine))
 }
 
 pub(crate) fn try_spawn_on<F>(

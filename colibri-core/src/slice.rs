@@ -107,7 +107,7 @@ impl Engine {
         self.remote.clear_yield_request();
         if self.events.wanted() {
             self.events.note_slice_end(report, Instant::from_nanos(end));
-            self.events.tell();
+            self.events.tell(self.contained());
         }
         report
     }

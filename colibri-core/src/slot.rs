@@ -7,15 +7,23 @@
 //!    │                     │   └──── (4) gave way ────┘  │  │
 //!    │            (6) wake │                             │  │
 //!    │                   Idle ◄──────── (5) waits ───────┘  │
-//!    │                     │ (8) cancel (also from Ready)   │ (7) finished, panicked, cancelled
+//!    │                     │ (8) end (also from Ready)      │ (7) finished, panicked, cancelled
 //!    │     (9) release     ▼                                │
 //!    └─────────────────── Done ◄────────────────────────────┘
 //!
 //!  (1) Engine::admit  (2) delayed start: admit leaves it Idle until its timer wakes it  (3) Engine::pick
-//!  (4, 5) Engine::settle_pending  (6) Engine::wake  (7) Engine::finish  (8) Engine::cancel  (9) Engine::release
+//!  (4, 5) Engine::settle_pending  (6) Engine::wake  (7) Engine::settle_ended, by Engine::finish
+//!  (8) Engine::end, by Engine::finish: a handle's Engine::cancel, a timer's Engine::time_out, Engine::shutdown.
+//!      Of a Running task it only sets CANCELLED, and (7) follows when the poll is over
+//!  (9) Engine::release: the output is taken, or its handle dropped (Engine::take, Engine::let_go)
 //! ```
 //!
-//! Pausing is a flag beside the state: a paused task is Idle and its wakes are remembered in `WOKEN`.
+//! Nobody would release a detached task (`DETACHED`): its (7) or (8) is at once (9), inside of `Engine::finish`, which leaves
+//! it Vacant, from Running too.
+//!
+//! Pausing is a flag beside the state, `PAUSED`: `Engine::pause` makes a Ready task Idle, and remembers in `WOKEN` that it
+//! was ready, as (6) does with each wake while the flag is set; `Engine::resume` clears it, and (6) follows if there was a wake.
+//! A task that is paused while it runs stays Running until its poll is over, and then is Idle: (4) becomes (5).
 
 use alloc::boxed::Box;
 use core::any::Any;
@@ -145,11 +153,12 @@ const WORD: u8 = 1;
 pub(crate) const DETACHED: u8 = 1;
 /// Cancelled while it ran: its end drops it.
 pub(crate) const CANCELLED: u8 = 2;
-/// Hovers.
+/// Hovers, or will when its poll is over.
 pub(crate) const PAUSED: u8 = 4;
 /// Woken while it ran or hovered.
 pub(crate) const WOKEN: u8 = 8;
-/// Has an entry in the side table: a name or a weight.
+/// Has an entry in the side table, `Extras`: a name, a weight, timers, a deadline, a class of its own while it is lifted,
+/// progress, or an account; of the last also after its end.
 pub(crate) const EXTRAS: u8 = 16;
 /// Stands for the future of `block_on`: no event, and not counted as a task.
 pub(crate) const HIDDEN: u8 = 32;

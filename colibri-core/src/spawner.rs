@@ -1,4 +1,4 @@
-//! Spawning from other threads.
+//! Spawning from other threads, and asking for the scheduler's.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -9,7 +9,7 @@ use crate::priority::Priority;
 use crate::remote::{Message, Remote};
 use crate::task::SpawnError;
 
-/// Spawns tasks on a scheduler from any thread, and wakes its host.
+/// Spawns tasks on a scheduler from any thread, wakes its host, and asks for its thread.
 ///
 /// While one exists, [`Scheduler::run`](crate::Scheduler::run) does not return by itself.
 pub struct Spawner {
@@ -38,6 +38,32 @@ impl Spawner {
                 engine.dispose(Some(refused));
             }
         })))
+    }
+
+    /// Asks for the scheduler's thread from another one, as [`Scheduler::request_yield`](crate::Scheduler::request_yield)
+    /// does from the scheduler's own: the running task gives way at its next look (about 20 µs) and the slice ends. Outside
+    /// of a slice, the next one ends before it begins.
+    ///
+    /// It is one store: it takes no lock, wakes nobody and asks no host for a turn, and after the scheduler's end it does
+    /// nothing.
+    ///
+    /// ```
+    /// use colibri_core::{Priority, Scheduler, checkpoint};
+    ///
+    /// let scheduler = Scheduler::new();
+    /// let input = scheduler.spawner();
+    /// let computes = scheduler.spawn(Priority::Idle, async move {
+    ///     // A key was pressed, which another thread sees first.
+    ///     std::thread::spawn(move || input.request_yield()).join().unwrap();
+    ///     loop {
+    ///         checkpoint().await;
+    ///     }
+    /// });
+    /// assert!(scheduler.run_slice().work_left, "the host has the thread long before the slice is over");
+    /// drop(computes.cancel_on_drop());
+    /// ```
+    pub fn request_yield(&self) {
+        self.remote.request_yield();
     }
 }
 

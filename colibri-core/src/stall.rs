@@ -5,7 +5,6 @@ use alloc::collections::VecDeque;
 use alloc::string::String;
 use core::fmt;
 use core::time::Duration;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Instant;
@@ -221,11 +220,12 @@ impl Watch {
                     drop(seen);
                     report.kept_back = limit.kept_back;
                     if limit.allows(now) {
-                        // Contained: a panic in a callback does not end the watch.
-                        let _ = catch_unwind(AssertUnwindSafe(|| (detector.tell)(&report)));
+                        // A panic in a callback does not end the watch.
+                        remote.contained.contain(|| (detector.tell)(&report));
                     }
-                    let action = catch_unwind(AssertUnwindSafe(|| (detector.policy)(&report)));
-                    let message = match action.unwrap_or_default() {
+                    let mut action = StallAction::default();
+                    remote.contained.contain(|| action = (detector.policy)(&report));
+                    let message = match action {
                         StallAction::None => None,
                         StallAction::Demote => Some(Message::Demote(report.task)),
                         StallAction::Cancel => Some(Message::Cancel(report.task)),
@@ -307,8 +307,13 @@ mod tests {
     static SITE: Site = Site::new("f", "src/f.rs", 7);
 
     fn polled(began: Instant) -> Seen {
-        let poll =
-            Poll { task: TaskId::NONE, name: Some("f".into()), began, last: Some(&SITE), is_reported: false };
+        let poll = Poll {
+            task: TaskId::new(0, 0),
+            name: Some("f".into()),
+            began,
+            last: Some(&SITE),
+            is_reported: false,
+        };
         Seen { poll: Some(poll), ..Seen::default() }
     }
 

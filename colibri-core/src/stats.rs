@@ -24,6 +24,10 @@ pub struct Stats {
     pub ended: u64,
     /// Tasks refused, since the scheduler was full or shut down.
     pub refused: u64,
+    /// Panics that were swallowed, since there is no handle that could tell them: of detached tasks, destructors, wakers, the
+    /// observer, the host's hook, a stall detector's callbacks. The panic of a task that has a handle is none of them. Modulo
+    /// 2³². Without the feature `std` no panic is caught.
+    pub contained_panics: u64,
 }
 
 impl Stats {
@@ -193,7 +197,7 @@ impl Counters {
         }
     }
 
-    pub(crate) fn stats(&self, ready: impl Fn(Priority) -> usize) -> Stats {
+    pub(crate) fn stats(&self, contained_panics: u32, ready: impl Fn(Priority) -> usize) -> Stats {
         Stats {
             classes: Priority::ALL.map(|priority| {
                 let class = &self.classes[priority as usize];
@@ -213,6 +217,7 @@ impl Counters {
             spawned: self.spawned.get(),
             ended: self.ended.get(),
             refused: self.refused.get(),
+            contained_panics: u64::from(contained_panics),
         }
     }
 }

@@ -26,7 +26,7 @@ impl TaskId {
     }
 
     /// The id of a task that was refused.
-    pub(crate) const REFUSED: TaskId = TaskId(u64::MAX);
+    const REFUSED: TaskId = TaskId(u64::MAX);
 
     /// The same, once its handle has said so.
     const KNOWN_AS_REFUSED: TaskId = TaskId(u64::MAX - 1);
@@ -179,6 +179,11 @@ impl<T: 'static> Task<T> {
         Task { engine, id, cancel_on_drop: false, output: PhantomData }
     }
 
+    /// The handle of a task that was not accepted: it says that it was cancelled.
+    pub(crate) fn refused(engine: &Rc<Engine>) -> Self {
+        Task::new(engine.clone(), TaskId::REFUSED)
+    }
+
     /// Its id.
     #[must_use]
     pub fn id(&self) -> TaskId {
@@ -235,8 +240,13 @@ impl<T: 'static> Task<T> {
     }
 
     /// Ends it: it never runs again, and its future, with all it captured, is dropped when this returns. If it is the
-    /// running task, that happens when its poll ends, at the next checkpoint at the latest. It is O(1), does nothing to
-    /// a task that has ended, and may be called from anywhere, the task itself included.
+    /// running task, that happens when its poll ends, at the next checkpoint at the latest. It is O(1) (but see
+    /// [`TaskBuilder`](crate::TaskBuilder)), does nothing to a task that has ended, and may be called from anywhere, the
+    /// task itself included.
+    ///
+    /// Where destructors cancel tasks whose destructors cancel tasks, more than 64 of them one in the other, those below
+    /// are dropped by the outermost call, before that returns but after the `cancel` inside of it that ended them has
+    /// returned: a longer chain would overflow the stack.
     pub fn cancel(&self) {
         self.engine.cancel(self.id);
     }
@@ -249,17 +259,22 @@ impl<T: 'static> Task<T> {
     }
 
     /// Makes it hover: it keeps its whole state, does not run, and costs nothing until it is resumed. Wakes and timers
-    /// that come meanwhile are remembered. It is O(1) and idempotent. The running task stops at its next checkpoint.
+    /// that come meanwhile are remembered. It is O(1) (but see [`TaskBuilder`](crate::TaskBuilder)) and idempotent. The running task stops at its next checkpoint.
     pub fn pause(&self) {
         self.engine.pause(self.id);
     }
 
-    /// Lets it go on, at the tail of its class, if it was ready or woken. It is O(1) and idempotent.
+    /// Lets it go on, at the tail of its class, if it was ready or woken. It is O(1) (but see [`TaskBuilder`](crate::TaskBuilder)) and idempotent.
     pub fn resume(&self) {
         self.engine.resume(self.id);
     }
 
-    /// Moves it to another class, to that class's tail if it is ready. It is O(1).
+    /// Moves it to another class, to that class's tail if it is ready. It is O(1), but see
+    /// [`TaskBuilder`](crate::TaskBuilder).
+    ///
+    /// A ready task begins a new wait with it: what it has waited before does not count towards its rise
+    /// ([`Builder::upgrade_after`](crate::Builder::upgrade_after)), so that whoever moves a task again and again keeps it from
+    /// rising. A move to the class that it has changes nothing.
     pub fn set_priority(&self, priority: Priority) {
         self.engine.set_priority(self.id, priority);
     }

@@ -11,8 +11,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use colibri_core::{
-    Instant, ManualClock, MissedTick, Priority, Step, TaskError, TaskState, checkpoint, interval, sleep,
-    spawn, timeout, uninterrupted, yield_now,
+    Instant, ManualClock, MissedTick, Observer, Priority, Step, TaskError, TaskEvent, TaskState, checkpoint,
+    interval, sleep, spawn, timeout, uninterrupted, yield_now,
 };
 use futures::channel::{mpsc, oneshot};
 use futures::stream::FuturesUnordered;
@@ -727,6 +727,54 @@ fn case_11_an_output_that_panics_when_dropped_hits_nobody() {
     drop(place);
     assert_eq!(bench.scheduler.block_on(innocent).unwrap(), 7);
     assert_eq!((bench.log.folded(), dropped.get(), bench.scheduler.live_tasks()), ("innocent".into(), 5, 0));
+    assert_eq!(bench.scheduler.stats().contained_panics, 5);
+}
+
+/// The same for all other code that is called where nobody could be told of its panic.
+#[test]
+fn case_11_panics_of_wakers_observers_hooks_and_payloads_are_contained_and_counted() {
+    struct Panics;
+    impl std::task::Wake for Panics {
+        fn wake(self: Arc<Self>) {
+            quiet_panic("a waker");
+        }
+    }
+    impl Observer for Panics {
+        fn suspended(&self, _: &TaskEvent) {
+            quiet_panic("an observer");
+        }
+    }
+    let bench = Bench::with(|builder| builder.observer(Panics));
+    let contained = || bench.scheduler.stats().contained_panics;
+    // A task's own panic is told by its handle, and not among them.
+    let mut panics =
+        bench.scheduler.spawn::<Boxed>(Priority::Normal, Box::pin(async { quiet_panic("a task") }));
+    bench.slices(1);
+    assert!(matches!(panics.try_take(), Some(Err(TaskError::Panicked(_)))));
+    assert_eq!(contained(), 0);
+
+    let waits = bench.scheduler.spawn(Priority::Normal, std::future::pending::<()>());
+    bench.slices(1);
+    assert_eq!(contained(), 1, "the observer");
+
+    let mut joined = bench.scheduler.spawn(Priority::Normal, async {});
+    assert!(poll_with(&mut joined, &Arc::new(Panics).into()).is_pending());
+    bench.slices(1);
+    assert_eq!(contained(), 2, "the joiner's waker");
+
+    let payload = async { std::panic::resume_unwind(Box::new(OnDrop(|| quiet_panic("a payload")))) };
+    drop(bench.scheduler.spawn::<Boxed>(Priority::Normal, Box::pin(payload)));
+    bench.slices(1);
+    assert_eq!(contained(), 4, "a detached task's panic, and that of the payload's drop");
+
+    bench.scheduler.on_ready(|| quiet_panic("the host's hook"));
+    let spawner = bench.scheduler.spawner();
+    std::thread::spawn(move || spawner.spawn(Priority::Normal, async {})).join().unwrap().unwrap();
+    assert_eq!(contained(), 5, "the hook, on another thread");
+
+    bench.slices(1);
+    assert!(!waits.is_finished() && joined.is_finished());
+    assert_eq!((bench.scheduler.live_tasks(), contained()), (1, 5));
 }
 
 /// tokio PR #7825: is the future dropped before its join returns? Yes: on finish, cancel, panic and timeout.

@@ -6,6 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Waker;
 use std::time::Duration;
 
 use colibri_core::{
@@ -621,6 +622,36 @@ fn rule_05_destructors_that_cancel_others_see_them_dropped() {
 }
 
 #[test]
+fn rule_05_what_more_than_64_nested_destructors_cancel_is_dropped_by_the_outermost_call() {
+    for (tasks, late) in [(64, 0), (65, 1), (66, 1), (200, 3)] {
+        let bench = Bench::new();
+        let mut last = None::<colibri_core::Task<()>>;
+        let mut below = Rc::new(());
+        for _ in 0..tasks {
+            let (next, log) = (last.take(), bench.log.clone());
+            let own = Rc::new(());
+            let (held, nexts) = (own.clone(), std::mem::replace(&mut below, own));
+            let on_drop = move || {
+                if let Some(next) = &next {
+                    next.cancel();
+                    assert!(next.is_finished());
+                    log.say(if Rc::strong_count(&nexts) == 1 { "dropped" } else { "late" });
+                }
+            };
+            last = Some(bench.scheduler.spawn(Priority::Normal, async move {
+                let _held = held;
+                until_dropped(on_drop).await;
+            }));
+        }
+        bench.slices(1);
+        last.expect("there are some").cancel();
+        let all = (bench.log.count("late"), bench.log.len(), bench.scheduler.live_tasks());
+        assert_eq!(all, (late, tasks - 1, 0), "{tasks} tasks");
+        assert_eq!(Rc::strong_count(&below), 1, "{tasks} tasks");
+    }
+}
+
+#[test]
 fn rule_05_places_are_used_again() {
     let bench = Bench::new();
     let mut highest = 0;
@@ -958,36 +989,105 @@ fn rule_07_two_timers_whose_wakers_panic_when_dropped() {
 
 // Rule 8: a wake runs nothing.
 
+/// Wakes from this thread, from another one, and from this one again: the last with the waker itself.
+fn wake_thrice(waker: Waker) {
+    waker.wake_by_ref();
+    std::thread::scope(|scope| {
+        scope.spawn(|| waker.wake_by_ref());
+    });
+    waker.wake();
+}
+
 #[test]
 fn rule_08_a_wake_runs_nothing_by_itself_whatever_the_task_does() {
+    const ENDS: &str = "start Own start Own start done";
+    const ALL: &str = "start Own start Own start Own start done";
     for state in STATES.into_iter().chain(["cancelled", "gone"]) {
-        let bench = Bench::new();
         let told = Log::default();
+        let bench = Bench::with(|builder| builder.observer(Teller(told.clone())));
+        // Its place was another's before, whose waker is still there: all that could wake a task that was never polled.
+        let (before, past) = idle();
+        let before = bench.scheduler.spawn(Priority::Normal, before);
+        bench.slices(1);
+        drop(before.cancel_on_drop());
         let Subject { task, alive, seen } =
             in_state(&bench, if state == "cancelled" || state == "gone" { "idle" } else { state });
-        if seen.polls() == 0 {
-            continue;
-        }
-        let (waker, polls) = (seen.waker(), seen.polls());
+        assert_eq!(task.id().to_string(), "0.1", "{state}");
+        let wakers: Vec<Waker> =
+            [&past, &seen].into_iter().filter(|seen| seen.polls() > 0).map(support::Seen::waker).collect();
+        assert_eq!(wakers.len(), if state == "new" || state == "delayed" { 1 } else { 2 }, "{state}");
+        let bench = match state {
+            "gone" => {
+                drop(bench);
+                None
+            }
+            _ => Some(bench),
+        };
         if state == "cancelled" {
             task.cancel();
         }
-        let bench = if state == "gone" {
-            drop(bench);
-            None
-        } else {
-            Some(bench)
-        };
-        let owners = Rc::strong_count(&alive);
-        waker.wake_by_ref();
-        std::thread::scope(|scope| {
-            scope.spawn(|| waker.wake_by_ref());
-        });
-        waker.wake();
+        told.take();
+        let (polls, owners) = (seen.polls(), Rc::strong_count(&alive));
+        wakers.into_iter().for_each(wake_thrice);
         assert_eq!((seen.polls(), Rc::strong_count(&alive), told.len()), (polls, owners, 0), "{state}");
-        if let Some(bench) = bench {
+        let Some(bench) = bench else { continue };
+        let events = || told.folded().replace("0.1:", "");
+        // However often it was woken, it is polled once for it; what is ready anyway is not polled once more.
+        let (now, then) = match state {
+            "new" => (ALL, String::new()),
+            "ready" => (ENDS, String::new()),
+            "idle" => ("woken start waits", String::new()),
+            "delayed" => ("", format!("woken {ALL}")),
+            "paused ready" => ("", format!("woken {ENDS}")),
+            "paused idle" => ("", "woken start waits".into()),
+            _ => ("", String::new()),
+        };
+        bench.slices(5);
+        assert_eq!(events(), now, "{state}");
+        bench.clock.advance(10 * MS);
+        task.resume();
+        bench.slices(5);
+        assert_eq!(events(), then, "{state}: when its time has come and it hovers no more");
+        for _ in 0..2 {
+            seen.wake();
+            assert_eq!(told.len(), 0, "{state}");
             bench.slices(5);
+            assert_eq!(events(), if state.ends_with("idle") { "woken start waits" } else { "" }, "{state}");
         }
+        assert_eq!(past.polls(), 1, "{state}");
+    }
+}
+
+#[test]
+fn rule_08_wakes_of_the_running_task_run_nothing_and_are_one_poll_after_it() {
+    for (from, expected) in [
+        ("here", "start in out Own start waits"),
+        ("elsewhere", "start in out waits woken start waits"),
+        ("everywhere", "start in out Own start waits"),
+    ] {
+        let told = Log::default();
+        let bench = Bench::with(|builder| builder.observer(Teller(told.clone())));
+        let (log, mut first) = (told.clone(), true);
+        let task = std::future::poll_fn(move |context| {
+            if std::mem::take(&mut first) {
+                log.say("in");
+                let waker = context.waker().clone();
+                match from {
+                    "here" => waker.wake_by_ref(),
+                    "elsewhere" => std::thread::spawn(move || waker.wake()).join().unwrap(),
+                    _ => wake_thrice(waker),
+                }
+                log.say("out");
+            }
+            std::task::Poll::<()>::Pending
+        });
+        let task = bench.scheduler.spawn(Priority::Normal, task);
+        // Not `slices`: a wake that comes late must be seen, too.
+        for _ in 0..5 {
+            bench.scheduler.run_slice();
+        }
+        assert_eq!(told.folded().replace("0:", ""), expected, "{from}");
+        drop(task);
     }
 }
 

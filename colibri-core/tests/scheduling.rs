@@ -5,7 +5,9 @@ mod support;
 use std::rc::Rc;
 use std::time::Duration;
 
-use colibri_core::{ManualClock, Priority, TaskError, set_progress, sleep, spawn, timeout, yield_now};
+use colibri_core::{
+    ManualClock, Priority, SpawnError, TaskError, set_progress, sleep, spawn, timeout, yield_now,
+};
 use support::{Bench, Log, MS};
 
 #[test]
@@ -364,4 +366,85 @@ fn a_sleep_of_another_scheduler_wakes_its_own_task() {
         assert_eq!(bench.log.take(), ["slept"]);
         assert!(task.is_finished());
     }
+}
+
+#[test]
+fn a_builder_says_why_it_cannot_start_a_task() {
+    let bench = Bench::with(|builder| builder.max_tasks(1));
+    let captured = Rc::new(());
+    let build = || {
+        let held = captured.clone();
+        let task = bench.scheduler.task(async move { drop(held) }).name("n").after(MS).timeout(Duration::MAX);
+        task.priority(Priority::Idle).deadline(MS).weight(2).with_stats()
+    };
+    let first = build().try_spawn().expect("there is room for one");
+    assert_eq!((first.name().as_deref(), first.priority()), (Some("n"), Some(Priority::Idle)));
+    assert_eq!((first.stats().is_some(), bench.scheduler.pending_timers()), (true, 2));
+    let refused = |expected| {
+        assert_eq!(build().try_spawn().expect_err("it is refused"), expected);
+        // The same by `spawn`, whose handle says it.
+        assert!(matches!(build().spawn().try_take(), Some(Err(TaskError::Cancelled))));
+    };
+    refused(SpawnError::Full);
+    assert_eq!(
+        (Rc::strong_count(&captured), bench.scheduler.pending_timers()),
+        (2, 2),
+        "nothing is left of them"
+    );
+    bench.clock.advance(MS);
+    bench.slices(2);
+    assert!(first.is_finished());
+    drop(build().try_spawn().expect("there is room again"));
+    bench.scheduler.shutdown();
+    refused(SpawnError::ShutDown);
+    assert_eq!((Rc::strong_count(&captured), bench.scheduler.pending_timers()), (1, 0));
+    assert_eq!((bench.scheduler.stats().spawned, bench.scheduler.stats().refused), (2, 4));
+}
+
+#[test]
+fn a_batch_starts_in_order_and_hands_out_outputs_in_order() {
+    let bench = Bench::new();
+    let names = ["a", "b", "c", "d", "e"];
+    let tasks = bench.scheduler.spawn_all(
+        Priority::Normal,
+        names.map(|name| {
+            let work = bench.work(name, 1, MS / 4);
+            async move {
+                work.await;
+                name
+            }
+        }),
+    );
+    assert_eq!(tasks.iter().map(|task| task.priority()).collect::<Vec<_>>(), [Some(Priority::Normal); 5]);
+    bench.slices(9);
+    if support::in_turn() {
+        assert_eq!(bench.log.folded(), "a b c d e");
+    }
+    let outputs: Vec<_> = tasks.into_iter().map(|mut task| task.try_take().unwrap().unwrap()).collect();
+    assert_eq!(outputs, names);
+    assert!(bench.scheduler.spawn_all::<[std::future::Ready<()>; 0]>(Priority::Idle, []).is_empty());
+}
+
+#[test]
+fn of_a_batch_those_beyond_max_tasks_are_cancelled_and_the_rest_runs() {
+    let bench = Bench::with(|builder| builder.max_tasks(3));
+    let before = bench.scheduler.spawn(Priority::Normal, std::future::pending::<()>());
+    let captured = Rc::new(());
+    let futures = (0..5).map(|number| {
+        let held = captured.clone();
+        async move {
+            yield_now().await;
+            drop(held);
+            number
+        }
+    });
+    let mut tasks = bench.scheduler.spawn_all(Priority::Normal, futures);
+    assert_eq!((tasks.len(), bench.scheduler.live_tasks(), Rc::strong_count(&captured)), (5, 3, 3));
+    let finished: Vec<bool> = tasks.iter().map(|task| task.is_finished()).collect();
+    assert_eq!(finished, [false, false, true, true, true], "who comes first is in");
+    bench.slices(3);
+    let outputs: Vec<_> = tasks.iter_mut().map(|task| task.try_take().unwrap().ok()).collect();
+    assert_eq!(outputs, [Some(0), Some(1), None, None, None]);
+    assert_eq!((bench.scheduler.stats().refused, Rc::strong_count(&captured)), (3, 1));
+    drop(before);
 }

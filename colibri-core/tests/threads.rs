@@ -15,7 +15,7 @@ use colibri_core::{Priority, Scheduler, Task, TaskError, checkpoint, yield_now};
 use futures::StreamExt;
 use futures::channel::{mpsc as channel, oneshot};
 
-use self::support::until_dropped;
+use self::support::{Bench, US, until_dropped};
 
 const THREADS: usize = 4;
 
@@ -470,7 +470,7 @@ fn a_host_that_comes_when_it_is_asked_misses_nothing() {
 }
 
 #[test]
-fn a_request_to_yield_comes_from_a_wake_on_another_thread() {
+fn a_wake_from_another_thread_preempts_a_task_of_a_lower_class() {
     within_a_minute(|| {
         // An Idle task computes; an Immediate one is woken from outside, and runs before the other has ended.
         let scheduler = support::builder().build();
@@ -493,6 +493,37 @@ fn a_request_to_yield_comes_from_a_wake_on_another_thread() {
         assert!(scheduler.block_on(long).is_ok());
         thread.join().unwrap();
     });
+}
+
+#[test]
+fn a_request_to_yield_from_another_thread_is_met_at_the_next_look() {
+    let bench = Bench::new();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let (hook, spawner) = (asked.clone(), bench.scheduler.spawner());
+    bench.scheduler.on_ready(move || {
+        hook.fetch_add(1, Ordering::SeqCst);
+    });
+    let (log, work) = (bench.log.clone(), bench.work("step", 3, US));
+    bench.start(Priority::Normal, async move {
+        thread::scope(|scope| {
+            scope.spawn(|| spawner.request_yield());
+        });
+        log.say("asked");
+        work.await;
+    });
+    let outside = bench.scheduler.spawner();
+    let report = bench.scheduler.run_slice();
+    assert_eq!((bench.log.folded().as_str(), report.used, report.work_left), ("asked step", US, true));
+    asked.store(0, Ordering::SeqCst);
+    outside.request_yield();
+    assert_eq!(asked.load(Ordering::SeqCst), 0, "it asks for the thread, not for a turn");
+    let report = bench.scheduler.run_slice();
+    assert_eq!((report.tasks_run, report.work_left), (0, true));
+    // Each request is met once.
+    bench.slices(4);
+    assert_eq!(bench.log.folded(), "step×2");
+    bench.scheduler.shutdown();
+    outside.request_yield();
 }
 
 #[test]

@@ -11,7 +11,6 @@ use crate::local;
 use crate::priority::Priority;
 use crate::slot::{CANCELLED, DETACHED, EXTRAS, HIDDEN, Left, NIL, PAUSED, Slot, State, WOKEN};
 use crate::task::{TaskError, TaskId, TaskSnapshot, TaskState};
-use crate::unwind;
 use crate::word;
 
 impl Engine {
@@ -118,7 +117,7 @@ impl Engine {
         if slot.joiner.get() != NIL {
             // Nobody awaits it any more.
             let joiner = self.take_joiner(index, slot);
-            unwind::contain(|| drop(joiner));
+            self.contained().contain(|| drop(joiner));
         }
         if slot.state.get() == State::Done && !fault::seeded(Fault::LeavesOutputs) {
             let object = self.release(index, slot);

@@ -42,7 +42,7 @@ use crate::stats::{Counters, TaskStats};
 use crate::table::Table;
 use crate::task::TaskId;
 use crate::timer::{Key, Timers};
-use crate::unwind;
+use crate::unwind::Containment;
 use crate::waker::Entry;
 
 /// The figures a scheduler is built with, in nanoseconds and microseconds.
@@ -256,8 +256,13 @@ impl Engine {
     #[inline(always)]
     pub(crate) fn tell(&self) {
         if self.events.wanted() {
-            self.events.tell();
+            self.events.tell(self.contained());
         }
+    }
+
+    /// What swallows the panics of destructors, wakers, observers and hooks.
+    pub(crate) fn contained(&self) -> &Containment {
+        &self.remote.contained
     }
 
     pub(crate) fn has_ready(&self) -> bool {
@@ -323,7 +328,7 @@ impl Engine {
             return;
         }
         self.disposing.set(depth + 1);
-        unwind::contain(|| drop(object));
+        self.contained().contain(|| drop(object));
         if depth == 0 {
             self.dispose_of_waiting();
         }
@@ -334,7 +339,7 @@ impl Engine {
         loop {
             let next = self.undisposed.borrow_mut().pop();
             let Some(object) = next else { return };
-            unwind::contain(|| drop(object));
+            self.contained().contain(|| drop(object));
         }
     }
 
@@ -345,10 +350,10 @@ impl Engine {
         let Leftovers { object, joiner, extras } = leftovers;
         self.dispose(object);
         if extras.is_some() {
-            unwind::contain(|| drop(extras));
+            self.contained().contain(|| drop(extras));
         }
         if let Some(waker) = joiner {
-            unwind::contain(|| waker.wake());
+            self.contained().contain(|| waker.wake());
         }
     }
 
@@ -359,11 +364,11 @@ impl Engine {
         let (unread, hook) = self.remote.close();
         let received = core::mem::take(&mut *self.mail.borrow_mut());
         for message in received.into_iter().chain(unread) {
-            unwind::contain(move || {
+            self.contained().contain(move || {
                 let _message = message;
             });
         }
-        unwind::contain(|| drop(hook));
+        self.contained().contain(|| drop(hook));
         for index in 0..self.slots.length() {
             let slot = self.slots.at(index);
             if matches!(slot.state.get(), State::Idle | State::Ready | State::Running) {
@@ -373,7 +378,7 @@ impl Engine {
         let timers = self.timers.borrow_mut().take();
         self.next_due.set(UNLIMITED);
         for target in timers.into_values() {
-            unwind::contain(|| drop(target));
+            self.contained().contain(|| drop(target));
         }
     }
 }

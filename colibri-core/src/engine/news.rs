@@ -9,7 +9,6 @@ use crate::slot::{HIDDEN, NIL};
 use crate::sync::Ordering;
 use crate::task::TaskId;
 use crate::timer::{Key, Target};
-use crate::unwind;
 use crate::waker::{self, Entry};
 
 /// Messages carried out between two polls. One takes about a µs, so that a flood of them delays the slice's end, and who
@@ -117,7 +116,7 @@ impl Engine {
         for _ in 0..MESSAGES_AT_ONCE {
             let next = self.mail.borrow_mut().pop_front();
             let Some(message) = next else { break };
-            unwind::contain(|| self.carry_out(message));
+            self.contained().contain(|| self.carry_out(message));
         }
         if !self.mail.borrow().is_empty() {
             self.remote.inbox.keep_mail();
@@ -202,7 +201,7 @@ impl Engine {
                         self.time_out(index, slot);
                     }
                 }
-                Some(Target::Waker(waker)) => unwind::contain(|| waker.wake()),
+                Some(Target::Waker(waker)) => self.contained().contain(|| waker.wake()),
             }
         }
     }

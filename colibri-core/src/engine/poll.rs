@@ -114,7 +114,7 @@ impl Engine {
         if WATCHED {
             if self.events.wanted() {
                 self.note_at(Kind::Started, index, slot, level);
-                self.events.tell();
+                self.events.tell(self.contained());
             }
             self.show_poll(index, slot);
         }
@@ -271,7 +271,7 @@ impl Engine {
             Some(payload) => {
                 self.dispose(core::mem::take(&mut left).into_object());
                 if slot.is(DETACHED) {
-                    unwind::discard(payload);
+                    self.contained().swallow(payload);
                 } else {
                     left = Left::failure(TaskError::Panicked(payload));
                 }

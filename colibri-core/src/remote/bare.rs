@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::{Hook, Remote};
 use crate::engine::Engine;
-use crate::unwind;
+use crate::unwind::Containment;
 
 /// Nobody sends any.
 pub(crate) enum Message {}
@@ -66,9 +66,9 @@ impl HookPlace {
         HookPlace(hook)
     }
 
-    pub(super) fn call(&self) {
+    pub(super) fn call(&self, contained: &Containment) {
         if let Some(hook) = &self.0 {
-            unwind::contain(|| hook());
+            contained.contain(|| hook());
         }
     }
 

@@ -12,6 +12,7 @@ use self::platform::{HookPlace, Host, Inbox};
 use crate::fault::{self, Fault};
 use crate::slot::NIL;
 use crate::sync::{AtomicBool, AtomicU32, Ordering};
+use crate::unwind::Containment;
 
 /// Asks the host for a turn.
 pub(crate) type Hook = Arc<dyn Fn() + Send + Sync>;
@@ -28,6 +29,7 @@ pub(crate) struct Remote {
     asked: AtomicBool,
     /// Somebody asked for the thread, on input for example: the running task gives way at its next look.
     yield_requested: AtomicBool,
+    pub(crate) contained: Containment,
 }
 
 impl Remote {
@@ -40,6 +42,7 @@ impl Remote {
             hook: HookPlace::new(hook),
             asked: AtomicBool::new(false),
             yield_requested: AtomicBool::new(false),
+            contained: Containment::new(),
         }
     }
 
@@ -71,7 +74,7 @@ impl Remote {
     /// Calls the hook, once until the host's next turn.
     pub(crate) fn ask_host(&self) {
         if !self.asked.swap(true, Ordering::AcqRel) {
-            self.hook.call();
+            self.hook.call(&self.contained);
         }
     }
 

@@ -11,7 +11,7 @@ use crate::sync::{
     AtomicBool, AtomicU8, AtomicU32, Mutex, Ordering, Thread, current_thread, lock, park, park_timeout,
 };
 use crate::task::{SpawnError, TaskId};
-use crate::unwind;
+use crate::unwind::Containment;
 
 /// The host runs, or will look before it parks.
 const AWAKE: u8 = 0;
@@ -159,10 +159,10 @@ impl HookPlace {
         HookPlace(Mutex::new(hook))
     }
 
-    pub(super) fn call(&self) {
+    pub(super) fn call(&self, contained: &Containment) {
         let hook = lock(&self.0).clone();
         if let Some(hook) = hook {
-            unwind::contain(|| hook());
+            contained.contain(|| hook());
         }
     }
 
@@ -227,7 +227,7 @@ impl Remote {
             return;
         }
         let before = lock(&self.hook.0).replace(hook);
-        unwind::contain(|| drop(before));
+        self.contained.contain(|| drop(before));
         // Whoever asked before asked nobody.
         self.host_came();
     }
