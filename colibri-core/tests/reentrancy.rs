@@ -137,6 +137,9 @@ impl Observer for Told {
     fn slice_started(&self, _: Instant) {
         self.tell("slice_started");
     }
+    fn overran(&self, _: &SliceReport, _: Instant) {
+        self.tell("overran");
+    }
     fn slice_ended(&self, _: &SliceReport, _: Instant) {
         self.tell("slice_ended");
     }
@@ -236,6 +239,7 @@ fn calls() -> Vec<(String, Allowed, Make)> {
     let mut calls: Vec<(String, Allowed, Make)> = Vec::new();
     each_state!(calls, "cancel", |task| task.cancel());
     each_state!(calls, "an abort", |task| task.abort_handle().abort());
+    each_state!(calls, "an abort handle's id", |task| assert_eq!(task.abort_handle().id(), task.id()));
     each_state!(calls, "pause", |task| task.pause());
     each_state!(calls, "resume", |task| task.resume());
     each_state!(calls, "set_priority(Immediate)", |task| task.set_priority(Priority::Immediate));
@@ -273,7 +277,7 @@ fn calls() -> Vec<(String, Allowed, Make)> {
         calls.push((format!("drop of the handle of {} task", STATES[state]), Anywhere, drops));
         calls.push((format!("cancel_on_drop of {} task", STATES[state]), Anywhere, cancels));
     }
-    let others: [(&str, Allowed, Make); 53] = [
+    let others: [(&str, Allowed, Make); 57] = [
         ("spawn", Anywhere, |w| w.on(|s| drop(s.spawn(Priority::Immediate, async { yield_now().await })))),
         ("spawn_fn", Anywhere, |w| w.on(|s| drop(s.spawn_fn(Priority::Normal, || 1)))),
         ("spawn_steps", Anywhere, |w| w.on(|s| drop(s.spawn_steps(Priority::Idle, || Step::Done(1))))),
@@ -285,6 +289,9 @@ fn calls() -> Vec<(String, Allowed, Make)> {
                 let task = s.task(async {}).name("n").priority(Priority::Idle).weight(3).deadline(MS);
                 drop(task.after(MS).timeout(HOUR).spawn());
             });
+        }),
+        ("a builder's try_spawn", Anywhere, |w| {
+            w.on(|s| drop(s.task(yield_now()).name("n").after(MS).timeout(HOUR).try_spawn()));
         }),
         ("try_spawn", Anywhere, |w| w.on(|s| drop(s.try_spawn(Priority::Idle, yield_now())))),
         ("a builder's spawn with an account", Anywhere, |w| {
@@ -300,12 +307,14 @@ fn calls() -> Vec<(String, Allowed, Make)> {
                 _ = spawner.spawn(Priority::Normal, async {});
             });
         }),
+        ("Spawner::request_yield", Anywhere, |w| w.on(|s| s.spawner().request_yield())),
         ("clone and drop of the scheduler", Anywhere, |w| w.on(|s| drop(s.clone()))),
         ("drop of the scheduler", Anywhere, |w| {
             let scheduler = w.scheduler.borrow_mut().take();
             drop(scheduler);
         }),
         ("shutdown", Anywhere, |w| w.on(Scheduler::shutdown)),
+        ("is_shut_down", Anywhere, |w| w.on(|s| _ = s.is_shut_down())),
         ("stats", Anywhere, |w| w.on(|s| drop(format!("{:?}", s.stats())))),
         ("tasks", Anywhere, |w| w.on(|s| drop(s.tasks()))),
         ("counts", Anywhere, |w| {
@@ -356,6 +365,12 @@ fn calls() -> Vec<(String, Allowed, Make)> {
             assert!(tick.is_ready());
         }),
         ("a poll of Scheduler::sleep", Anywhere, |w| w.on(|s| assert!(poll(&mut s.sleep(MS)).is_pending()))),
+        ("a poll of Scheduler::sleep_until", Anywhere, |w| {
+            w.on(|s| {
+                assert!(poll(&mut s.sleep_until(s.now() + MS)).is_pending());
+                assert!(poll(&mut s.sleep_until(Instant::ZERO)).is_ready());
+            });
+        }),
         ("a poll of sleep_until", InATurn, |_| assert!(poll(&mut sleep_until(Instant::ZERO)).is_ready())),
         ("a poll of a cooperative iterator", Anywhere, |_| {
             _ = poll(&mut Box::pin((0..9_u32).cooperative().sum::<u32>()));
@@ -775,7 +790,7 @@ fn places() -> Vec<(&'static str, Drive)> {
     }
     observed! {
         "spawned" "woken" "started" "yielded" "suspended" "promoted" "paused" "resumed" "reprioritised" "cancelled"
-        "finished" "panicked" "slice_started" "slice_ended"
+        "finished" "panicked" "slice_started" "overran" "slice_ended"
     }
     places
 }
@@ -805,6 +820,9 @@ fn observe(world: &World, method: &'static str, arm: &dyn Fn()) {
     let waker: Option<Waker> = waker.take();
     waker.inspect(Waker::wake_by_ref);
     world.turn();
+    world.turn();
+    let clock = world.clock.clone();
+    drop(scheduler.spawn(Priority::Immediate, async move { clock.advance(20 * MS) }));
     world.turn();
     waits.cancel();
     drop((busy, waits, late));

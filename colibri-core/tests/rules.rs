@@ -413,6 +413,26 @@ fn rule_04_idle_work_rises_twice_and_falls_back() {
 }
 
 #[test]
+fn rule_04_a_move_to_another_class_begins_a_new_wait() {
+    // Each 400 ms a ready task is moved, or not; it would rise after 500 ms, and run.
+    for moves in [false, true] {
+        let bench = Bench::new();
+        bench.start(Priority::Immediate, bench.work("m", u32::MAX, MS));
+        let waits = bench.scheduler.spawn(Priority::Normal, bench.work("waits", 1, MS));
+        for _ in 0..4 {
+            bench.scheduler.run_for(400 * MS);
+            if moves {
+                waits.set_priority(Priority::Idle);
+                waits.set_priority(Priority::Normal);
+            }
+        }
+        assert_eq!(bench.log.count("waits"), usize::from(!moves), "moved: {moves}");
+        bench.scheduler.run_for(600 * MS);
+        assert_eq!(bench.log.count("waits"), 1, "left alone it rises, moved: {moves}");
+    }
+}
+
+#[test]
 fn rule_04_a_storm_of_promotions_leaves_the_upper_class_half() {
     // Also when the storm has waited at the Normal level for as long again and rises to Immediate, where nobody else is.
     for upper in [Priority::Immediate, Priority::Normal] {
