@@ -119,6 +119,18 @@ fn output_that_cannot_be_written_is_an_error_and_a_reader_that_has_gone_is_none(
         "{message}"
     );
 
+    // What was measured is kept all the same.
+    let folder = folder(&[("a.txt", b"some words here")]);
+    let out = folder.path().join("results");
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+    let mut measuring = Command::new(env!("CARGO_BIN_EXE_colibri-bench"));
+    measuring.args(["slices", "--rounds", "1", "--input-limit", "1"]);
+    measuring.args(["--input", name(folder.path()), "--out", name(&out)]);
+    let output = measuring.stdout(full).output().expect("the bench starts");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("standard output cannot be written"));
+    assert!(out.join("slices.json").is_file() && out.join("bench.html").is_file());
+
     let (reader, writer) = std::io::pipe().expect("there are pipes");
     drop(reader);
     let output = command.stdout(writer).output().expect("the bench starts");
@@ -270,6 +282,7 @@ fn a_small_run_prints_a_table_and_saves_all_files() {
     assert!(!printed.contains('\x1b'), "no colours in a pipe: {printed}");
     if cfg!(debug_assertions) {
         assert!(text(&output.stderr).contains("warning: This is a debug build."));
+        assert!(printed.contains("\n\nWarning: This is a debug build."), "a file with the text has them: {printed}");
     }
     for file in [
         "latency.json",
