@@ -282,7 +282,10 @@ fn a_small_run_prints_a_table_and_saves_all_files() {
     assert!(!printed.contains('\x1b'), "no colours in a pipe: {printed}");
     if cfg!(debug_assertions) {
         assert!(text(&output.stderr).contains("warning: This is a debug build."));
-        assert!(printed.contains("\n\nWarning: This is a debug build."), "a file with the text has them: {printed}");
+        assert!(
+            printed.contains("\n\nWarning: This is a debug build."),
+            "a file with the text has them: {printed}"
+        );
     }
     for file in [
         "latency.json",

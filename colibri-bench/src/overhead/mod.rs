@@ -101,7 +101,7 @@ pub(crate) fn run(options: &Options, choice: &OverheadChoice) -> Result<Report, 
         return size::run(&kernels, choice);
     }
     let measured = measure(&kernels, options)?;
-    Ok(table::report(&measured, choice))
+    Ok(table::report(&measured, options.overhead_rounds(), choice))
 }
 
 /// Runs `kernel` one way, `repeats` times, without looking at any clock: what `--instructions` counts.

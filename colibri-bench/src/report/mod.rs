@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use self::page::Page;
 pub(crate) use self::plot::{Axis, Bar, Plot, Point, Series};
 pub(crate) use self::row::Row;
-pub(crate) use self::units::{count, digits, duration, percent, rounds};
+pub(crate) use self::units::{count, digits, duration, percent, quantile, rounds_of, spread};
 
 use crate::failure::Failure;
 use crate::machine::Machine;

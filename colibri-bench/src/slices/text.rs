@@ -10,7 +10,9 @@ use crate::cli::Options;
 use crate::job::Job;
 use crate::loads::Index;
 use crate::measure::{self, Disturbed, Rounds};
-use crate::report::{Axis, Plot, Point, Report, Row, Series, count, digits, duration, percent, rounds};
+use crate::report::{
+    Axis, Plot, Point, Report, Row, Series, count, digits, duration, percent, quantile, rounds_of,
+};
 use crate::warning::Warning;
 
 /// A length of slices, and what its rounds gave.
@@ -19,7 +21,7 @@ pub(super) struct Setting {
     pub(super) length: Duration,
     /// Of the queries, from the planned arrivals on.
     pub(super) waits: Histogram<u64>,
-    /// The 99th percentile of each round's waits, ns.
+    /// The 99th percentile of the waits of each round that had any, ns.
     pub(super) p99_nanos: Vec<f64>,
     /// MB in a second, per round.
     pub(super) throughput: Vec<f64>,
@@ -35,7 +37,9 @@ impl Setting {
     /// Adds a round with a bulk work of so many bytes.
     pub(super) fn add(&mut self, round: &Round, bytes: u64) {
         let waits = measure::histogram_of(&round.waits.planned);
-        self.p99_nanos.push(waits.value_at_quantile(0.99) as f64);
+        if !waits.is_empty() {
+            self.p99_nanos.push(waits.value_at_quantile(0.99) as f64);
+        }
         self.waits.add(&waits).expect("it resizes itself");
         self.throughput.push(bytes as f64 / 1e6 / round.used.wall.as_secs_f64());
         self.own_throughput.push(bytes as f64 / 1e6 / round.used.cpu_or_wall().as_secs_f64());
@@ -53,8 +57,8 @@ impl Setting {
         self.length.as_secs_f64() * 1e3
     }
 
-    fn median_p99_nanos(&self) -> f64 {
-        Rounds::of(self.p99_nanos.iter().copied()).median
+    fn median_p99_nanos(&self) -> Option<f64> {
+        (!self.p99_nanos.is_empty()).then(|| Rounds::of(self.p99_nanos.iter().copied()).median)
     }
 
     /// Throughput by the thread's own time as a share of `base`'s: the middle one of the rounds' ratios, each to the round
@@ -76,7 +80,7 @@ pub(super) fn report(options: &Options, job: &Job<Index>, settings: &[Setting]) 
          {}, interleaved.{}",
         job.say(),
         count(options.rate.into()),
-        rounds(made),
+        rounds_of(made, options.rounds()),
         job.notes()
     ));
     let longest = &settings[settings.len() - 1];
@@ -98,7 +102,7 @@ pub(super) fn report(options: &Options, job: &Job<Index>, settings: &[Setting]) 
 fn say_table(report: &mut Report, settings: &[Setting], law: Law) {
     let longest = &settings[settings.len() - 1];
     let row = |setting: &Setting| {
-        let at = |quantile| duration(setting.waits.value_at_quantile(quantile));
+        let at = |share| quantile(&setting.waits, share);
         let rates = Rounds::of(setting.throughput.iter().copied());
         [
             setting.name(),
@@ -106,13 +110,13 @@ fn say_table(report: &mut Report, settings: &[Setting], law: Law) {
             at(0.5),
             at(0.99),
             at(0.999),
-            duration(setting.waits.max()),
+            at(1.0),
             format!("{} MB/s", digits(rates.max)),
             format!("{} MB/s", digits(rates.median)),
             percent(setting.ratio(longest)),
             percent(law.share(setting.millis()) / law.share(longest.millis())),
-            duration(setting.held.value_at_quantile(0.99)),
-            duration(setting.held.max()),
+            quantile(&setting.held, 0.99),
+            quantile(&setting.held, 1.0),
             setting.disturbed.share().map_or("unknown".to_owned(), percent),
         ]
     };
@@ -148,7 +152,7 @@ fn say_knee(report: &mut Report, settings: &[Setting], law: Law, knee: usize) {
          queries wait twice as long (p99 there: {}). A turn of this host costs the bulk work {}, by the law\n\
          throughput = limit × slice / (slice + turn), fitted to all lengths; a host with another turn has another knee.",
         at.name(),
-        duration(at.median_p99_nanos() as u64),
+        at.median_p99_nanos().map_or("no queries".to_owned(), |nanos| duration(nanos as u64)),
         duration((law.turn * 1e6) as u64),
     ));
 }
@@ -162,19 +166,21 @@ fn plot(report: &mut Report, settings: &[Setting], law: Law, knee: usize) {
     let (mut against_wait, mut measured, mut fitted) = (Vec::new(), Vec::new(), Vec::new());
     let mut waits = [Vec::new(), Vec::new()];
     for (number, setting) in settings.iter().enumerate() {
-        let (slice, wait, ratio) =
-            (setting.length.as_nanos() as f64, setting.median_p99_nanos(), setting.ratio(longest));
-        let says = format!("{}: p99 {}, {}", setting.name(), duration(wait as u64), percent(ratio));
-        against_wait.push(Point::of(wait, ratio, says.clone()).labelled(name(number, setting)));
+        let (slice, ratio) = (setting.length.as_nanos() as f64, setting.ratio(longest));
+        let says = format!("{}: {}", setting.name(), percent(ratio));
+        if let Some(wait) = setting.median_p99_nanos() {
+            let says = format!("{says}, p99 {}", duration(wait as u64));
+            against_wait.push(Point::of(wait, ratio, says).labelled(name(number, setting)));
+        }
         measured.push(Point::of(slice, ratio, says).labelled(name(number, setting)));
         let share = law.share(setting.millis()) / law.share(longest.millis());
         fitted.push(Point::of(slice, share, format!("{}, the law: {}", setting.name(), percent(share))));
-        for (points, quantile) in waits.iter_mut().zip([0.5, 0.99]) {
-            let nanos = setting.waits.value_at_quantile(quantile);
+        for (points, share) in waits.iter_mut().zip([0.5, 0.99]).filter(|_| !setting.waits.is_empty()) {
+            let nanos = setting.waits.value_at_quantile(share);
             let says = format!(
                 "{}: {} of the waits are at most {}",
                 setting.name(),
-                percent(quantile),
+                percent(share),
                 duration(nanos)
             );
             points.push(Point::of(slice, nanos as f64, says));
@@ -209,11 +215,14 @@ fn warn(report: &mut Report, settings: &[Setting]) {
     settings.iter().for_each(|setting| disturbed.merge(setting.disturbed));
     let spreads: Vec<(String, f64)> = settings
         .iter()
-        .map(|setting| (setting.name(), Rounds::of(setting.throughput.iter().copied()).spread()))
+        .map(|setting| {
+            (setting.name(), Rounds::of(setting.throughput.iter().copied()).spread().unwrap_or(0.0))
+        })
         .collect();
     let spreads: Vec<(&str, f64)> = spreads.iter().map(|(name, spread)| (name.as_str(), *spread)).collect();
     let all = [
         Warning::debug_build(),
+        Warning::few_rounds(settings[0].throughput.len()),
         disturbed.share().and_then(|share| Warning::slices_disturbed("slices", share)),
         Warning::spread(&spreads),
     ];
@@ -223,7 +232,9 @@ fn warn(report: &mut Report, settings: &[Setting]) {
 fn add_rows(report: &mut Report, setting: &Setting) {
     let name = format!("slices of {}", setting.name());
     report.row(Row::of_histogram(&name, "query wait", &setting.waits));
-    report.row(Row::of_figures(&name, "query wait, p99 of each round", "ns", &setting.p99_nanos));
+    if !setting.p99_nanos.is_empty() {
+        report.row(Row::of_figures(&name, "query wait, p99 of each round", "ns", &setting.p99_nanos));
+    }
     report.row(Row::of_figures(&name, "bulk throughput of each round", "MB/s", &setting.throughput));
     let own = "bulk throughput of each round in own time";
     report.row(Row::of_figures(&name, own, "MB/s", &setting.own_throughput));
