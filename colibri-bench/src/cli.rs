@@ -82,7 +82,7 @@ pub(crate) const SCENARIOS: [&Scenario; 8] = [
     version,
     after_help = "\
 Exit codes: 0 measured and saved; 1 measuring or saving failed; 2 wrong use or unusable input;
-3 (compare) something became worse beyond noise.
+3 (compare) something of colibri's became worse beyond noise.
 NO_COLOR=1 turns colours off; the progress bar only shows on a terminal."
 )]
 pub(crate) struct Cli {
@@ -135,7 +135,7 @@ pub(crate) enum Command {
     All,
     /// Compares two JSON files of one scenario: ratios, and which figures moved beyond the noise of their rounds
     #[command(
-        after_help = "Exit codes: 0 nothing became worse beyond noise; 3 something did; 2 unusable files."
+        after_help = "Exit codes: 0 nothing of colibri's became worse beyond noise; 3 something did; 2 unusable files."
     )]
     Compare(Comparison),
     /// Names the scenarios with a line each

@@ -306,7 +306,12 @@ fn a_small_run_prints_a_table_and_saves_all_files() {
     let json = out.join("latency.json");
     let compared = bench(&["compare", name(&json), name(&json)]);
     assert!(compared.status.success(), "{}", text(&compared.stderr));
-    assert!(text(&compared.stdout).contains("figures moved beyond noise: 0 worse, 0 better"));
+    let printed = text(&compared.stdout);
+    assert!(printed.contains("Nothing could be judged: to tell"), "{printed}");
+    assert!(
+        printed.contains("| too few rounds |") && !printed.contains("Warning"),
+        "ratios all the same: {printed}"
+    );
     worse_rounds_are_told(&json, folder.path());
 }
 
@@ -330,10 +335,10 @@ fn slices_finds_a_knee_and_draws_the_curve() {
 /// Compares `json` with a copy in which colibri's rounds are ten times as slow, and made enough.
 fn worse_rounds_are_told(json: &Path, folder: &Path) {
     let read = fs::read_to_string(json).expect("it is there");
-    let changed = |name: &str, factor: f64| {
+    let changed = |name: &str, subject: &str, metric: &str, factor: f64| {
         let mut report: serde_json::Value = serde_json::from_str(&read).expect("it is JSON");
         for row in report["rows"].as_array_mut().expect("it has rows") {
-            if row["subject"] == "colibri" && row["metric"] == "bulk throughput of each round" {
+            if row["subject"] == subject && row["metric"] == metric {
                 row["rounds"] = [10.0, 10.1, 10.2, 9.9, 9.8].map(|rate| rate * factor).to_vec().into();
             }
         }
@@ -341,7 +346,11 @@ fn worse_rounds_are_told(json: &Path, folder: &Path) {
         fs::write(&path, report.to_string()).expect("there is room");
         path
     };
-    let (before, after) = (changed("before.json", 1.0), changed("after.json", 0.1));
+    let throughput = "bulk throughput of each round";
+    let (before, after) = (
+        changed("before.json", "colibri", throughput, 1.0),
+        changed("after.json", "colibri", throughput, 0.1),
+    );
     let worse = bench(&["compare", name(&before), name(&after)]);
     assert_eq!(worse.status.code(), Some(3), "{}", text(&worse.stderr));
     let printed = text(&worse.stdout);
@@ -349,4 +358,21 @@ fn worse_rounds_are_told(json: &Path, folder: &Path) {
     let better = bench(&["compare", name(&after), name(&before)]);
     assert_eq!(better.status.code(), Some(0));
     assert!(text(&better.stdout).contains("| better |"));
+
+    // What a peer or the machine does is no fault of colibri's.
+    for (subject, metric, factor) in
+        [("without yields", throughput, 0.1), ("colibri", "share of each round kept off the CPU", 10.0)]
+    {
+        let one = changed("one.json", subject, metric, 1.0);
+        let other = changed("other.json", subject, metric, factor);
+        let compared = bench(&["compare", name(&one), name(&other)]);
+        let printed = text(&compared.stdout);
+        assert!(printed.contains("1 worse, 0 better; of those that are worse, 0 say"), "{printed}");
+        assert_eq!(compared.status.code(), Some(0));
+    }
+
+    let other_work = folder.join("rate.json");
+    fs::write(&other_work, read.replace("--rate 20000", "--rate 10")).expect("there is room");
+    let compared = bench(&["compare", name(json), name(&other_work)]);
+    assert!(text(&compared.stdout).contains("Warning: the commands ask for different work"));
 }

@@ -59,7 +59,7 @@ impl Way {
     const COMPARED: [Way; 4] = [Way::Cooperative, Way::Scheduled, Way::Consuming, Way::Yielding];
 
     /// Its name in tables and files.
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Way::Plain => "plain",
             Way::Cooperative => "cooperative",
