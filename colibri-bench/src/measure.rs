@@ -23,6 +23,17 @@ impl Used {
         Self { wall, cpu }
     }
 
+    /// No time yet, for sums.
+    pub(crate) fn none() -> Self {
+        Self { wall: Duration::ZERO, cpu: Some(Duration::ZERO) }
+    }
+
+    /// Both, one after the other.
+    pub(crate) fn and(self, next: Self) -> Self {
+        let cpu = self.cpu.zip(next.cpu).map(|(one, other)| one + other);
+        Self { wall: self.wall + next.wall, cpu }
+    }
+
     /// The share of the time in which this thread was kept off the CPU, from 0 to 1. Work that never waits should have
     /// none: whatever is here, other programs took.
     pub(crate) fn off_cpu(&self) -> Option<f64> {
@@ -213,6 +224,10 @@ mod tests {
         std::thread::sleep(Duration::from_millis(30));
         let used = watch.stop();
         assert!(used.off_cpu().unwrap() > 0.9 && used.was_kept_off(Duration::from_millis(20)));
+
+        let second = Duration::from_secs(1);
+        let both = Used::new(second, Some(second)).and(Used::new(3 * second, Some(second)));
+        assert_eq!((both.wall, both.off_cpu()), (4 * second, Some(0.5)));
 
         let before = thread_cpu_time().unwrap();
         let start = Instant::now();

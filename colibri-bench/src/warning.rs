@@ -67,7 +67,7 @@ impl Warning {
             Self::new(
                 format!("Other programs had the CPU for a part of {} of the runs.", percent(share)),
                 "Their interruptions are not in the figures; but what runs beside also slows caches and memory.",
-                "Close what else runs and measure again, or trust the best rounds and --instructions more.",
+                "Close what else runs and measure again, or trust the best rounds more, and for `overhead` --instructions.",
             )
         })
     }
