@@ -324,7 +324,14 @@ fn slices_finds_a_knee_and_draws_the_curve() {
     let output = bench(&[&arguments[..], &["--out", name(&out)]].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
     let printed = text(&output.stdout);
-    for word in ["| 500 µs |", "| 50 ms  |", "The knee is at slices of", "disturbed slices"] {
+    for word in [
+        "| 500 µs |",
+        "| 50 ms  |",
+        "The knee is at slices of",
+        "disturbed slices",
+        "The sender's lateness",
+        "from the law",
+    ] {
         assert!(printed.contains(word), "no `{word}` in: {printed}");
     }
     let page = fs::read_to_string(out.join("bench.html")).expect("it is saved");
