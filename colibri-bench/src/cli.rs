@@ -187,7 +187,8 @@ pub(crate) struct Options {
     /// Rounds per subject, interleaved [default: 15, quick: 5; overhead: 25, quick: 7]
     #[arg(long, global = true, value_name = "N", value_parser = rounds)]
     rounds: Option<u32>,
-    /// Seed of the arrivals and of the words that are asked for
+    /// Seed of the arrivals and of the words that are asked for (latency, slices), and of the order of the tasks (classes);
+    /// overhead, ops and scale draw nothing
     #[arg(long, global = true, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Folder for the page, JSON and HDR percentile files

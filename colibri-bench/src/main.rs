@@ -66,7 +66,9 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     let done = match command {
         Command::List => SCENARIOS
             .iter()
-            .try_for_each(|scenario| say(&format!("{:<20} {}", scenario.name, scenario.about))),
+            .map(|scenario| (scenario.name, scenario.about))
+            .chain([("all", "every one of these, one after the other")])
+            .try_for_each(|(name, about)| say(&format!("{name:<20} {about}"))),
         Command::All => SCENARIOS.iter().try_for_each(|scenario| run.measure(scenario.run)),
         Command::Latency(choice) => run.measure(choice.load.scenario().run),
         Command::Classes => run.measure(classes::CLASSES.run),

@@ -2,7 +2,7 @@
 
 use hdrhistogram::Histogram;
 
-use super::result::{Measured, Ratio, geometric_mean};
+use super::result::{CALM_LEAST, Measured, Ratio, geometric_mean};
 use super::{BUDGET, SLICE, TOKIO_EVERY, Way};
 use crate::cli::OverheadChoice;
 use crate::kernels;
@@ -40,9 +40,10 @@ fn say_ratios(report: &mut Report, measured: &[Measured], rounds: &str) {
          median of the rounds' own ratios (med). cooperative: with the attribute, the future in a box, polled in a loop\n\
          under a budget of {} each; scheduler: the same as a task of colibri's; consume_budget: awaited in each round of\n\
          the hot loop, and yield_now/64: awaited in every 64th, as tasks of tokio's current-thread runtime, in every {}th\n\
-         round. disturbed: runs that other programs interrupted for more than 1 % of their time; the medians are of the others.",
+         round. disturbed: runs that other programs interrupted for more than 1 % of their time; the medians are of the others.{}",
         duration(BUDGET.as_nanos() as u64),
         TOKIO_EVERY,
+        medians_of_all(measured),
     ));
     let mut rows: Vec<_> = measured.iter().map(ratio_row).collect();
     for (name, figure) in [
@@ -68,6 +69,25 @@ fn say_ratios(report: &mut Report, measured: &[Measured], rounds: &str) {
         ],
         rows,
     );
+}
+
+/// Where too few rounds were undisturbed, the medians are of what the sentence before says they are not.
+fn medians_of_all(measured: &[Measured]) -> String {
+    let each = Way::COMPARED.into_iter().map(|way| {
+        let kernels: Vec<&Measured> = measured.iter().filter(|one| one.ratio(way).is_some()).collect();
+        (way, kernels.iter().filter(|one| one.are_all(way)).count(), kernels.len())
+    });
+    let listed: Vec<String> = each
+        .filter(|(_, all, _)| *all > 0)
+        .map(|(way, all, kernels)| format!("{} in {all} of {kernels}", way.name()))
+        .collect();
+    if listed.is_empty() {
+        return String::new();
+    }
+    format!(
+        "\nOf all rounds, as fewer than {CALM_LEAST} were undisturbed, are the medians of: {} kernels.",
+        listed.join(", ")
+    )
 }
 
 /// The ratios as bars, worst first.
