@@ -8,8 +8,8 @@ use crate::measure::Rounds;
 use crate::report::{Bar, Plot, Report, Row, count, duration, percent, quantile, rounds_of};
 use crate::warning::Warning;
 
-/// Each subject's bursts of equal tasks and of classes; `left_out` says who is missing.
-pub(super) fn report(options: &Options, results: &[[Subject; 2]], left_out: Option<&str>) -> Report {
+/// Each subject's bursts of equal tasks and of classes; `react` says which React took part, or why none.
+pub(super) fn report(options: &Options, results: &[[Subject; 2]], react: &str) -> Report {
     let made = results[0][0].overhead.len();
     let seed = options.seed;
     let mut report =
@@ -24,9 +24,7 @@ pub(super) fn report(options: &Options, results: &[[Subject; 2]], left_out: Opti
         rounds_of(made, options.rounds()),
         count(EMPTIES as u64),
     ));
-    if let Some(why) = left_out {
-        report.say(why);
-    }
+    report.say(react);
     let [equal, mixed] = [0, 1].map(|mix| results.iter().map(|pair| &pair[mix]).collect::<Vec<_>>());
     say_equal(&mut report, &equal);
     say_mixed(&mut report, &mixed);
