@@ -23,6 +23,12 @@ impl Allowance {
         Self { end: options.is_short_of_time().then(|| Instant::now() + quick) }
     }
 
+    /// None any more, for tests.
+    #[cfg(test)]
+    pub(crate) fn over() -> Self {
+        Self { end: Some(Instant::now()) }
+    }
+
     /// The numbers of at most `most` rounds, from 1 on, each to be asked for when it begins. They end early when the next
     /// one would not end in time if it took as long as the longest so far. The first always takes place.
     pub(crate) fn rounds(self, most: u32) -> impl Iterator<Item = u32> {
@@ -72,7 +78,7 @@ mod tests {
 
     #[test]
     fn without_an_end_all_rounds_take_place_and_with_one_at_least_the_first() {
-        let (unlimited, over) = (Allowance { end: None }, Allowance { end: Some(Instant::now()) });
+        let (unlimited, over) = (Allowance { end: None }, Allowance::over());
         assert!(unlimited.rounds(4).eq(1..=4) && !unlimited.is_over());
         assert!(over.rounds(4).eq(1..=1) && over.is_over());
     }

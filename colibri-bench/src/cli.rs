@@ -82,7 +82,7 @@ pub(crate) const SCENARIOS: [&Scenario; 8] = [
     version,
     after_help = "\
 Exit codes: 0 measured and saved; 1 measuring or saving failed; 2 wrong use or unusable input;
-3 (compare) something became worse beyond noise.
+3 (compare) something of colibri's became worse beyond noise.
 NO_COLOR=1 turns colours off; the progress bar only shows on a terminal."
 )]
 pub(crate) struct Cli {
@@ -135,7 +135,7 @@ pub(crate) enum Command {
     All,
     /// Compares two JSON files of one scenario: ratios, and which figures moved beyond the noise of their rounds
     #[command(
-        after_help = "Exit codes: 0 nothing became worse beyond noise; 3 something did; 2 unusable files."
+        after_help = "Exit codes: 0 nothing of colibri's became worse beyond noise; 3 something did; 2 unusable files."
     )]
     Compare(Comparison),
     /// Names the scenarios with a line each
@@ -187,7 +187,8 @@ pub(crate) struct Options {
     /// Rounds per subject, interleaved [default: 15, quick: 5; overhead: 25, quick: 7]
     #[arg(long, global = true, value_name = "N", value_parser = rounds)]
     rounds: Option<u32>,
-    /// Seed of the arrivals and of the words that are asked for
+    /// Seed of the arrivals and of the words that are asked for (latency, slices), and of the order of the tasks (classes);
+    /// overhead, ops and scale draw nothing
     #[arg(long, global = true, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Folder for the page, JSON and HDR percentile files

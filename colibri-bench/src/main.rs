@@ -35,7 +35,7 @@ mod random;
 mod report;
 mod warning;
 
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -66,7 +66,9 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     let done = match command {
         Command::List => SCENARIOS
             .iter()
-            .try_for_each(|scenario| say(&format!("{:<20} {}", scenario.name, scenario.about))),
+            .map(|scenario| (scenario.name, scenario.about))
+            .chain([("all", "every one of these, one after the other")])
+            .try_for_each(|(name, about)| say(&format!("{name:<20} {about}"))),
         Command::All => SCENARIOS.iter().try_for_each(|scenario| run.measure(scenario.run)),
         Command::Latency(choice) => run.measure(choice.load.scenario().run),
         Command::Classes => run.measure(classes::CLASSES.run),
@@ -101,17 +103,24 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Runs a scenario, prints what it found and saves it, so that a later scenario cannot lose it.
+    /// Runs a scenario, saves what it found and prints it, in this order: neither a later scenario nor an output that
+    /// cannot be written may lose minutes of measuring.
     fn measure(&mut self, scenario: impl Fn(&Options) -> Result<Report, Failure>) -> Result<(), Failure> {
         let folder = &self.options.out;
         report::try_folder(folder)?; // before a minute of measuring
         let report = scenario(self.options)?;
-        say(&report.text())?;
-        for warning in report.warnings() {
-            anstream::eprintln!("{}warning:{} {warning}\n", cli::WARNING, cli::PLAIN);
+        let saved = report.save(folder);
+        let drawn = self.page.add(&report, folder);
+        let printed = say(&report.text());
+        if !std::io::stdout().is_terminal() {
+            for warning in report.warnings() {
+                // Where this cannot be written, it is in the text and in the files all the same.
+                _ = writeln!(anstream::stderr(), "{}warning:{} {warning}\n", cli::WARNING, cli::PLAIN);
+            }
         }
-        let mut files = report.save(folder)?;
-        files.push(self.page.add(&report, folder)?.to_owned());
+        let mut files = saved?;
+        files.push(drawn?.to_owned());
+        printed?;
         say(&format!("\nSaved in {}: {}\n", folder.display(), files.join(", ")))
     }
 }

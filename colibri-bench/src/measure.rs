@@ -23,6 +23,17 @@ impl Used {
         Self { wall, cpu }
     }
 
+    /// No time yet, for sums.
+    pub(crate) fn none() -> Self {
+        Self { wall: Duration::ZERO, cpu: Some(Duration::ZERO) }
+    }
+
+    /// Both, one after the other.
+    pub(crate) fn and(self, next: Self) -> Self {
+        let cpu = self.cpu.zip(next.cpu).map(|(one, other)| one + other);
+        Self { wall: self.wall + next.wall, cpu }
+    }
+
     /// The share of the time in which this thread was kept off the CPU, from 0 to 1. Work that never waits should have
     /// none: whatever is here, other programs took.
     pub(crate) fn off_cpu(&self) -> Option<f64> {
@@ -161,6 +172,7 @@ pub(crate) struct Rounds {
     pub(crate) min: f64,
     /// The middle one, or the mean of the middle two.
     pub(crate) median: f64,
+    count: usize,
 }
 
 impl Rounds {
@@ -174,12 +186,13 @@ impl Rounds {
         } else {
             f64::midpoint(figures[middle - 1], figures[middle])
         };
-        Self { max: figures[figures.len() - 1], min: figures[0], median }
+        Self { max: figures[figures.len() - 1], min: figures[0], median, count: figures.len() }
     }
 
-    /// How far the rounds lie apart, as a share of their median: the machine's noise, as the subject sees it.
-    pub(crate) fn spread(&self) -> f64 {
-        (self.max - self.min) / self.median
+    /// How far the rounds lie apart, as a share of their median: the machine's noise, as the subject sees it. One round
+    /// says nothing about it.
+    pub(crate) fn spread(&self) -> Option<f64> {
+        (self.count > 1).then(|| (self.max - self.min) / self.median)
     }
 }
 
@@ -189,10 +202,11 @@ mod tests {
 
     #[test]
     fn rounds_have_a_best_a_median_and_a_spread() {
-        assert_eq!(Rounds::of([3.0, 1.0, 2.0]), Rounds { max: 3.0, min: 1.0, median: 2.0 });
+        assert_eq!(Rounds::of([3.0, 1.0, 2.0]), Rounds { max: 3.0, min: 1.0, median: 2.0, count: 3 });
         assert_eq!(Rounds::of([4.0, 1.0, 2.0, 3.0]).median, 2.5);
-        assert_eq!(Rounds::of([90.0, 110.0, 100.0]).spread(), 0.2);
-        assert_eq!(Rounds::of([5.0]).spread(), 0.0);
+        assert_eq!(Rounds::of([90.0, 110.0, 100.0]).spread(), Some(0.2));
+        assert_eq!(Rounds::of([5.0, 5.0]).spread(), Some(0.0));
+        assert_eq!(Rounds::of([5.0]).spread(), None, "one round is not perfect precision");
     }
 
     #[test]
@@ -210,6 +224,10 @@ mod tests {
         std::thread::sleep(Duration::from_millis(30));
         let used = watch.stop();
         assert!(used.off_cpu().unwrap() > 0.9 && used.was_kept_off(Duration::from_millis(20)));
+
+        let second = Duration::from_secs(1);
+        let both = Used::new(second, Some(second)).and(Used::new(3 * second, Some(second)));
+        assert_eq!((both.wall, both.off_cpu()), (4 * second, Some(0.5)));
 
         let before = thread_cpu_time().unwrap();
         let start = Instant::now();

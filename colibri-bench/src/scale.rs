@@ -16,10 +16,10 @@ use crate::allowance::Allowance;
 use crate::cli::Options;
 use crate::executors::{Executor, Latch, each_executor};
 use crate::failure::Failure;
-use crate::measure::Rounds;
-use crate::ops::operations::yields;
+use crate::ops::operations::{Sample, yields};
+use crate::ops::timings::{Timings, disturbed};
 use crate::progress::Progress;
-use crate::report::{Axis, Plot, Point, Report, Row, Series, count, digits};
+use crate::report::{Axis, Plot, Point, Report, Row, Series, count, digits, rounds_of};
 use crate::warning::Warning;
 
 /// What the scenario measures, in one line.
@@ -37,6 +37,8 @@ const PICKS_EACH: usize = 4;
 const MANY: usize = 100_000;
 /// So few.
 const ROUNDS_OF_MANY: u32 = 3;
+/// A pick is flat if among a million tasks it takes less than this many times what it takes among a hundred.
+const FLAT: f64 = 1.5;
 
 /// Measures it.
 pub(crate) fn run(options: &Options) -> Result<Report, Failure> {
@@ -51,55 +53,83 @@ pub(crate) fn run(options: &Options) -> Result<Report, Failure> {
     Ok(report)
 }
 
-fn picks<E: Executor>(tasks: usize) -> f64 {
+fn picks<E: Executor>(tasks: usize) -> Sample {
     yields::<E>(tasks, (PICKS / tasks).max(PICKS_EACH))
 }
 
 fn say_picks(report: &mut Report, rounds: u32, quick: bool, allowance: Allowance) {
     let executors = each_executor!(picks);
-    let rounds_of = |tasks| match tasks {
+    let rounds_of_tasks = |tasks| match tasks {
         0..=MANY => rounds,
         _ if quick => 1,
         _ => rounds.min(ROUNDS_OF_MANY),
     };
-    let steps: u32 = TASKS.iter().map(|&tasks| rounds_of(tasks)).sum();
+    let steps: u32 = TASKS.iter().map(|&tasks| rounds_of_tasks(tasks)).sum();
     let progress = Progress::new("scale", steps.into());
-    let mut rows = Vec::new();
-    let mut curves: [Vec<Point>; 6] = Default::default();
+    // By number of tasks and executor.
+    let mut all: Vec<[Timings; 6]> = Vec::new();
     for tasks in TASKS {
-        let mut nanos: [Vec<f64>; 6] = Default::default();
-        for _ in allowance.rounds(rounds_of(tasks)) {
+        let mut timings: [Timings; 6] = Default::default();
+        for _ in allowance.rounds(rounds_of_tasks(tasks)) {
             progress.begin(format!("{} tasks", count(tasks as u64)));
-            for ((_, picks), nanos) in executors.iter().zip(&mut nanos) {
-                nanos.push(picks(tasks));
+            for ((_, picks), timings) in executors.iter().zip(&mut timings) {
+                timings.add(picks(tasks));
             }
             progress.step();
         }
-        for (((name, _), nanos), curve) in executors.iter().zip(&nanos).zip(&mut curves) {
-            let best = Rounds::of(nanos.iter().copied()).min;
-            let says = format!("{name}, {} tasks: {} ns", count(tasks as u64), digits(best));
-            curve.push(Point::of(tasks as f64, best, says));
-            let metric = format!("pick, {} tasks", count(tasks as u64));
-            report.row(Row::of_figures(name, &metric, "ns", nanos));
-        }
-        let [a, b, c, d, e, f] = nanos.map(|nanos| digits(Rounds::of(nanos).min));
-        rows.push([count(tasks as u64), a, b, c, d, e, f]);
+        all.push(timings);
     }
     drop(progress);
+    let (few, many) = (all[0][0].nanos.len(), all[TASKS.len() - 1][0].nanos.len());
     report.say(&format!(
-        "Time of one pick with its poll in ns, of so many tasks that yield in the order in which they were spawned: the best of\n\
-         at most {rounds} rounds ({} with a million tasks), the thread's own time.",
-        rounds_of(TASKS[TASKS.len() - 1])
+        "Time of one pick with its poll in ns, of so many tasks that yield in the order in which they were spawned: best / median\n\
+         of {}, with a million tasks of {}, the thread's own time. Flat: a pick of the most tasks takes less\n\
+         than {FLAT} times what one of the fewest takes (best to best); what is not in the caches any more is in it. Disturbed:\n\
+         rounds in which other programs had over 1 % of the time.",
+        rounds_of(few, rounds),
+        rounds_of(many, rounds_of_tasks(TASKS[TASKS.len() - 1])),
     ));
-    let [a, b, c, d, e, f] = executors.map(|(name, _)| name);
+    let names = executors.map(|(name, _)| name);
+    let mut rows: Vec<[String; 7]> = Vec::new();
+    for (tasks, timings) in TASKS.iter().zip(&all) {
+        let metric = format!("pick, {} tasks", count(*tasks as u64));
+        for (name, timings) in names.iter().zip(timings) {
+            report.row(Row::of_figures(name, &metric, "ns", &timings.nanos));
+        }
+        let [a, b, c, d, e, f] = timings.each_ref().map(Timings::cell);
+        rows.push([count(*tasks as u64), a, b, c, d, e, f]);
+    }
+    let [a, b, c, d, e, f] = std::array::from_fn(|place| flat(&all[0][place], &all[TASKS.len() - 1][place]));
+    rows.push(["most / fewest".to_owned(), a, b, c, d, e, f]);
+    let (cells, share) = disturbed(report, names, all.iter().map(|timings| &timings[..]));
+    let [a, b, c, d, e, f] = cells;
+    rows.push(["disturbed rounds".to_owned(), a, b, c, d, e, f]);
+    let [a, b, c, d, e, f] = names;
     report.table(["tasks", a, b, c, d, e, f], rows);
-    let series = executors.iter().zip(curves).map(|((name, _), points)| Series::of(name, points));
+    let series = names.iter().enumerate().map(|(place, name)| {
+        let point = |(tasks, timings): (&usize, &[Timings; 6])| {
+            let best = timings[place].best()?;
+            let says = format!("{name}, {} tasks: {} ns", count(*tasks as u64), digits(best));
+            Some(Point::of(*tasks as f64, best, says))
+        };
+        Series::of(name, TASKS.iter().zip(&all).filter_map(point).collect())
+    });
     report.plot(Plot::lines(
         "Time of a pick with its poll (best of the rounds)",
         Axis::log("live tasks", |tasks| count(tasks as u64)),
         Axis::durations("time of a pick"),
         series.collect(),
     ));
+    let warnings = [Warning::few_rounds(few), share.and_then(Warning::runs_disturbed)];
+    warnings.into_iter().flatten().for_each(|warning| report.warn(warning));
+}
+
+/// How a pick among the most tasks compares with one among the fewest.
+fn flat(fewest: &Timings, most: &Timings) -> String {
+    fewest.best().zip(most.best()).map_or(String::new(), |(fewest, most)| {
+        let ratio = most / fewest;
+        format!("{} ×, {}", digits(ratio), if ratio < FLAT { "flat" } else { "not flat" })
+    })
 }
 
 fn say_memory(report: &mut Report, allowance: Allowance) -> Result<(), Failure> {
@@ -108,16 +138,13 @@ fn say_memory(report: &mut Report, allowance: Allowance) -> Result<(), Failure> 
         return Ok(());
     }
     let executors = each_executor!(memory);
-    let mut rows = Vec::new();
+    let (mut rows, mut left_out) = (Vec::new(), Vec::new());
     // The largest last: these are left out first if time is short.
     for tasks in TASKS.into_iter().filter(|&tasks| tasks >= MEMORY_FROM) {
         for (waits, words) in [(false, "no waker kept"), (true, "a waker kept")] {
             if allowance.is_over() {
-                report.say(&format!(
-                    "There was no time to measure the memory of {} tasks.",
-                    count(tasks as u64)
-                ));
-                break;
+                left_out.push(format!("{}, {words}", count(tasks as u64)));
+                continue;
             }
             let mut bytes = [0.0; 6];
             for (place, (name, _)) in executors.iter().enumerate() {
@@ -129,6 +156,10 @@ fn say_memory(report: &mut Report, allowance: Allowance) -> Result<(), Failure> 
             rows.push([format!("{} tasks, {words}", count(tasks as u64)), a, b, c, d, e, f]);
         }
     }
+    if rows.is_empty() {
+        report.say("The memory of the tasks is not measured: there was no time left. Run `scale` by itself, or without --quick.");
+        return Ok(());
+    }
     report.say(&format!(
         "Memory of one task in bytes, its future of {} bytes and the allocator's own bytes included: by how much the anonymous\n\
          memory of a new process grew (/proc/self/smaps_rollup), spread over all tasks.",
@@ -136,6 +167,9 @@ fn say_memory(report: &mut Report, allowance: Allowance) -> Result<(), Failure> 
     ));
     let [a, b, c, d, e, f] = executors.map(|(name, _)| name);
     report.table(["bytes of a task", a, b, c, d, e, f], rows);
+    if !left_out.is_empty() {
+        report.say(&format!("There was no time for the memory of so many tasks: {}.", left_out.join("; ")));
+    }
     Ok(())
 }
 
@@ -222,6 +256,7 @@ fn anonymous_bytes() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::Used;
 
     #[test]
     fn a_parked_task_has_48_bytes() {
@@ -235,6 +270,26 @@ mod tests {
         let touched = black_box(vec![1_u8; 32 << 20]);
         let grown = anonymous_bytes().unwrap() - before;
         assert!(grown >= touched.len() as u64 / 2, "{grown}");
+    }
+
+    #[test]
+    fn a_pick_is_flat_or_not() {
+        let of = |nanos| {
+            let mut timings = Timings::default();
+            timings.add(Sample { nanos, used: Used::none() });
+            timings
+        };
+        assert_eq!(flat(&of(10.0), &of(14.0)), "1.40 ×, flat");
+        assert_eq!(flat(&of(10.0), &of(40.0)), "4.00 ×, not flat");
+        assert_eq!(flat(&of(10.0), &Timings::default()), "");
+    }
+
+    #[test]
+    fn without_time_there_is_a_sentence_on_memory_and_no_table() {
+        let mut report = Report::new("scale", String::new());
+        say_memory(&mut report, Allowance::over()).unwrap();
+        let text = report.text();
+        assert!(text.contains("not measured") && !text.contains("| bytes of a task"), "{text}");
     }
 
     #[test]

@@ -6,12 +6,14 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::measure::DISTURBED_SHARE;
-use crate::report::{duration, percent};
+use crate::report::{count, duration, percent};
 
 /// A share of disturbed runs above this says that the machine is busy.
 const RUNS_DISTURBED_SHARE: f64 = 0.1;
 /// Rounds of one subject that lie further apart than this, as a share of their median, are noise.
 const SPREAD_SHARE: f64 = 0.05;
+/// With fewer rounds than this, nobody can tell noise from a difference.
+const ROUNDS_LEAST: usize = 3;
 /// A sender that is later than this at its 99th percentile shows in the waits.
 const SENDER_LATE: Duration = Duration::from_micros(50);
 /// A bulk job shorter than this cannot make anybody wait long.
@@ -65,7 +67,7 @@ impl Warning {
             Self::new(
                 format!("Other programs had the CPU for a part of {} of the runs.", percent(share)),
                 "Their interruptions are not in the figures; but what runs beside also slows caches and memory.",
-                "Close what else runs and measure again, or trust the best rounds and --instructions more.",
+                "Close what else runs and measure again, or trust the best rounds more, and for `overhead` --instructions.",
             )
         })
     }
@@ -100,6 +102,18 @@ impl Warning {
                 format!("The throughput differs from round to round: {noisy}."),
                 "Differences between subjects that are smaller than this are noise.",
                 "Take more --rounds, turn off frequency scaling, or measure on a machine with less to do.",
+            )
+        })
+    }
+
+    /// If there were so few rounds of a subject that they say nothing about the noise.
+    pub(crate) fn few_rounds(rounds: usize) -> Option<Self> {
+        let (seen, verb) = if rounds == 1 { ("round", "was") } else { ("rounds", "were") };
+        (rounds < ROUNDS_LEAST).then(|| {
+            Self::new(
+                format!("There {verb} only {} {seen} of a subject.", count(rounds as u64)),
+                "Best and median then say nothing about how much the machine's noise moves them.",
+                "Take more with --rounds; a quick run on a slow machine has no time for them.",
             )
         })
     }
@@ -158,6 +172,7 @@ mod tests {
         assert_eq!(Warning::runs_disturbed(0.09), None);
         assert_eq!(Warning::slices_disturbed("slices", 0.09), None);
         assert_eq!(Warning::spread(&[("a", 0.01)]), None);
+        assert_eq!(Warning::few_rounds(3), None);
         assert_eq!(Warning::sender_late(4_000), None);
         assert_eq!(Warning::plan_exhausted("a", false), None);
         assert_eq!(Warning::bulk_short(Duration::from_secs(1)), None);
@@ -178,6 +193,8 @@ mod tests {
             slices.starts_with("Other programs had the CPU for a part of 50.0 % of the slices. Waits"),
             "{slices}"
         );
+        assert!(Warning::few_rounds(1).unwrap().to_string().starts_with("There was only 1 round of"));
+        assert!(Warning::few_rounds(2).unwrap().to_string().starts_with("There were only 2 rounds of"));
         assert!(Warning::sender_late(120_000).unwrap().to_string().contains("120 µs"));
         assert!(Warning::bulk_short(Duration::from_millis(12)).unwrap().to_string().contains("12.0 ms"));
     }

@@ -119,6 +119,18 @@ fn output_that_cannot_be_written_is_an_error_and_a_reader_that_has_gone_is_none(
         "{message}"
     );
 
+    // What was measured is kept all the same.
+    let folder = folder(&[("a.txt", b"some words here")]);
+    let out = folder.path().join("results");
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+    let mut measuring = Command::new(env!("CARGO_BIN_EXE_colibri-bench"));
+    measuring.args(["slices", "--rounds", "1", "--input-limit", "1"]);
+    measuring.args(["--input", name(folder.path()), "--out", name(&out)]);
+    let output = measuring.stdout(full).output().expect("the bench starts");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("standard output cannot be written"));
+    assert!(out.join("slices.json").is_file() && out.join("bench.html").is_file());
+
     let (reader, writer) = std::io::pipe().expect("there are pipes");
     drop(reader);
     let output = command.stdout(writer).output().expect("the bench starts");
@@ -132,7 +144,10 @@ fn list_names_the_scenarios() {
     let listed = text(&output.stdout);
     assert!(listed.starts_with("latency              point queries beside"));
     let names: Vec<_> = listed.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(names, ["latency", "latency", "latency", "classes", "slices", "overhead", "ops", "scale"]);
+    assert_eq!(
+        names,
+        ["latency", "latency", "latency", "classes", "slices", "overhead", "ops", "scale", "all"]
+    );
 }
 
 #[test]
@@ -164,6 +179,8 @@ fn one_kernel_is_measured_and_saved() {
         "| geometric mean, below 1 as 1 |",
         "consume_budget: min",
         "| all with short iterations |",
+        // One round is too few for any to be left out.
+        "as fewer than 3 were undisturbed, are the medians of: cooperative in 1 of 1,",
     ] {
         assert!(printed.contains(word), "no `{word}` in: {printed}");
     }
@@ -270,6 +287,10 @@ fn a_small_run_prints_a_table_and_saves_all_files() {
     assert!(!printed.contains('\x1b'), "no colours in a pipe: {printed}");
     if cfg!(debug_assertions) {
         assert!(text(&output.stderr).contains("warning: This is a debug build."));
+        assert!(
+            printed.contains("\n\nWarning: This is a debug build."),
+            "a file with the text has them: {printed}"
+        );
     }
     for file in [
         "latency.json",
@@ -290,7 +311,12 @@ fn a_small_run_prints_a_table_and_saves_all_files() {
     let json = out.join("latency.json");
     let compared = bench(&["compare", name(&json), name(&json)]);
     assert!(compared.status.success(), "{}", text(&compared.stderr));
-    assert!(text(&compared.stdout).contains("figures moved beyond noise: 0 worse, 0 better"));
+    let printed = text(&compared.stdout);
+    assert!(printed.contains("Nothing could be judged: to tell"), "{printed}");
+    assert!(
+        printed.contains("| too few rounds |") && !printed.contains("Warning"),
+        "ratios all the same: {printed}"
+    );
     worse_rounds_are_told(&json, folder.path());
 }
 
@@ -303,7 +329,14 @@ fn slices_finds_a_knee_and_draws_the_curve() {
     let output = bench(&[&arguments[..], &["--out", name(&out)]].concat());
     assert!(output.status.success(), "{}", text(&output.stderr));
     let printed = text(&output.stdout);
-    for word in ["| 500 µs |", "| 50 ms  |", "The knee is at slices of", "disturbed slices"] {
+    for word in [
+        "| 500 µs |",
+        "| 50 ms  |",
+        "The knee is at slices of",
+        "disturbed slices",
+        "The sender's lateness",
+        "from the law",
+    ] {
         assert!(printed.contains(word), "no `{word}` in: {printed}");
     }
     let page = fs::read_to_string(out.join("bench.html")).expect("it is saved");
@@ -314,10 +347,10 @@ fn slices_finds_a_knee_and_draws_the_curve() {
 /// Compares `json` with a copy in which colibri's rounds are ten times as slow, and made enough.
 fn worse_rounds_are_told(json: &Path, folder: &Path) {
     let read = fs::read_to_string(json).expect("it is there");
-    let changed = |name: &str, factor: f64| {
+    let changed = |name: &str, subject: &str, metric: &str, factor: f64| {
         let mut report: serde_json::Value = serde_json::from_str(&read).expect("it is JSON");
         for row in report["rows"].as_array_mut().expect("it has rows") {
-            if row["subject"] == "colibri" && row["metric"] == "bulk throughput of each round" {
+            if row["subject"] == subject && row["metric"] == metric {
                 row["rounds"] = [10.0, 10.1, 10.2, 9.9, 9.8].map(|rate| rate * factor).to_vec().into();
             }
         }
@@ -325,7 +358,11 @@ fn worse_rounds_are_told(json: &Path, folder: &Path) {
         fs::write(&path, report.to_string()).expect("there is room");
         path
     };
-    let (before, after) = (changed("before.json", 1.0), changed("after.json", 0.1));
+    let throughput = "bulk throughput of each round";
+    let (before, after) = (
+        changed("before.json", "colibri", throughput, 1.0),
+        changed("after.json", "colibri", throughput, 0.1),
+    );
     let worse = bench(&["compare", name(&before), name(&after)]);
     assert_eq!(worse.status.code(), Some(3), "{}", text(&worse.stderr));
     let printed = text(&worse.stdout);
@@ -333,4 +370,21 @@ fn worse_rounds_are_told(json: &Path, folder: &Path) {
     let better = bench(&["compare", name(&after), name(&before)]);
     assert_eq!(better.status.code(), Some(0));
     assert!(text(&better.stdout).contains("| better |"));
+
+    // What a peer or the machine does is no fault of colibri's.
+    for (subject, metric, factor) in
+        [("without yields", throughput, 0.1), ("colibri", "share of each round kept off the CPU", 10.0)]
+    {
+        let one = changed("one.json", subject, metric, 1.0);
+        let other = changed("other.json", subject, metric, factor);
+        let compared = bench(&["compare", name(&one), name(&other)]);
+        let printed = text(&compared.stdout);
+        assert!(printed.contains("1 worse, 0 better; of those that are worse, 0 say"), "{printed}");
+        assert_eq!(compared.status.code(), Some(0));
+    }
+
+    let other_work = folder.join("rate.json");
+    fs::write(&other_work, read.replace("--rate 20000", "--rate 10")).expect("there is room");
+    let compared = bench(&["compare", name(json), name(&other_work)]);
+    assert!(text(&compared.stdout).contains("Warning: the commands ask for different work"));
 }

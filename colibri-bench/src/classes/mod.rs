@@ -28,17 +28,18 @@ pub(crate) const CLASSES: Scenario = Scenario {
 
 /// Measures it.
 fn run(options: &Options) -> Result<Report, Failure> {
-    let allowance = Allowance::of(options);
     let rounds = options.rounds();
     let mixes = [Mix::equal(), Mix::of_classes(options.seed)];
     let mut peers = peers::all();
-    let left_out = match React::find() {
+    let react = match React::find() {
         Ok(react) => {
+            let said = react.say();
             peers.push(Box::new(react));
-            None
+            said
         }
-        Err(why) => Some(why),
+        Err(why) => why,
     };
+    let allowance = Allowance::of(options); // from now on: installing a package is no measuring
     let progress = Progress::new("classes", u64::from(rounds) * (mixes.len() * peers.len()) as u64);
     let mut results: Vec<[Subject; 2]> =
         peers.iter().map(|peer| [(); 2].map(|()| Subject::new(peer.name(), peer.slug()))).collect();
@@ -52,5 +53,5 @@ fn run(options: &Options) -> Result<Report, Failure> {
         }
     }
     drop(progress);
-    Ok(text::report(options, &results, left_out.as_deref()))
+    Ok(text::report(options, &results, &react))
 }

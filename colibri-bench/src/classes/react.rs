@@ -1,6 +1,8 @@
 //! React's scheduler on Node: the package that web pages use, in a process of its own.
 
-use std::path::PathBuf;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -11,10 +13,15 @@ use super::peers::Peer;
 use crate::failure::Failure;
 use crate::measure::Disturbed;
 
+/// What installs the package.
+const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
+
 /// The script, with the package beside it.
 #[derive(Debug)]
 pub(super) struct React {
     folder: PathBuf,
+    /// Of the package and of Node.
+    versions: String,
 }
 
 /// What the script prints; times in ms.
@@ -28,31 +35,36 @@ struct Printed {
 }
 
 impl React {
-    /// It, if Node and the package are there.
+    /// It, if Node is there, and the package is or can be installed.
     ///
     /// # Errors
     ///
     /// What is missing, and how to get it.
     pub(super) fn find() -> Result<Self, String> {
+        let left_out = |why: String| format!("React's scheduler is left out: {why}");
         let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/react"));
         let node = Command::new("node").arg("--version").stdin(Stdio::null()).output();
-        if !node.is_ok_and(|output| output.status.success()) {
-            return Err("React's scheduler is left out: there is no `node` to be started. Install Node 20 or later, and \
-                        run `npm ci` in colibri-bench/react."
-                .to_owned());
+        let Some(node) = node.ok().filter(|output| output.status.success()) else {
+            let why = "there is no `node` to be started. Install Node 20 or later.";
+            return Err(left_out(why.to_owned()));
+        };
+        if package_version(&folder).is_none() {
+            install(&folder, NPM).map_err(left_out)?;
         }
-        if !folder.join("node_modules/scheduler/package.json").is_file() {
-            return Err(
-                "React's scheduler is left out: it is not installed. Run `npm ci` in colibri-bench/react."
-                    .to_owned(),
-            );
-        }
-        let react = Self { folder };
+        let package = package_version(&folder).unwrap_or_default();
+        let versions =
+            format!("scheduler {package} on Node {}", String::from_utf8_lossy(&node.stdout).trim());
+        let react = Self { folder, versions };
         // A script that does not run here would else end the scenario, after a round of all others.
         match react.run("012", Duration::ZERO, 3) {
             Ok(_) => Ok(react),
-            Err(failure) => Err(format!("React's scheduler is left out: {failure}")),
+            Err(failure) => Err(left_out(failure.to_string())),
         }
+    }
+
+    /// What was measured, in a sentence.
+    pub(super) fn say(&self) -> String {
+        format!("React's scheduler: {}.", self.versions)
     }
 
     /// Runs the script: tasks of these classes that work for `task` each, then so many without work.
@@ -108,9 +120,76 @@ impl Printed {
     }
 }
 
+/// The version of the package that is installed in `folder`; none if it is not.
+fn package_version(folder: &Path) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Package {
+        version: String,
+    }
+    let text = fs::read_to_string(folder.join("node_modules/scheduler/package.json")).ok()?;
+    serde_json::from_str(&text).ok().map(|package: Package| package.version)
+}
+
+/// Installs the package in `folder`, in the version and with the hash of the lock file; nothing of it is run.
+///
+/// # Errors
+///
+/// Why that failed, and what to do.
+fn install(folder: &Path, npm: &str) -> Result<(), String> {
+    // A note that cannot be written is no reason not to go on.
+    _ = writeln!(
+        anstream::stderr(),
+        "note: installing React's scheduler, once: `npm ci --ignore-scripts` in {}\n",
+        folder.display()
+    );
+    let output = Command::new(npm)
+        .args([
+            "ci",
+            "--ignore-scripts",
+            "--no-audit",
+            "--no-fund",
+            "--fetch-retries=0",
+            "--fetch-timeout=20000",
+        ])
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output();
+    let why = match output {
+        Err(error) => format!("`{npm}` cannot be started ({error})"),
+        Ok(output) if !output.status.success() => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            format!(
+                "`npm ci` failed ({})",
+                said.lines().find(|line| !line.is_empty()).unwrap_or("no word").trim()
+            )
+        }
+        Ok(_) if package_version(folder).is_none() => "`npm ci` did not bring it".to_owned(),
+        Ok(_) => return Ok(()),
+    };
+    Err(format!("it is not installed, and {why}. Run `npm ci --ignore-scripts` in colibri-bench/react."))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_cannot_be_installed_is_told_and_what_is_there_has_a_version() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(package_version(folder.path()), None);
+        let why = install(folder.path(), "no-such-npm").unwrap_err();
+        assert!(why.contains("`no-such-npm` cannot be started") && why.contains("Run `npm ci"), "{why}");
+        if cfg!(unix) {
+            let why = install(folder.path(), "false").unwrap_err();
+            assert!(why.contains("`npm ci` failed (no word)"), "{why}");
+            let why = install(folder.path(), "true").unwrap_err();
+            assert!(why.contains("`npm ci` did not bring it"), "{why}");
+        }
+        let package = folder.path().join("node_modules/scheduler");
+        fs::create_dir_all(&package).unwrap();
+        fs::write(package.join("package.json"), r#"{"name": "scheduler", "version": "1.2.3"}"#).unwrap();
+        assert_eq!(package_version(folder.path()).as_deref(), Some("1.2.3"));
+    }
 
     #[test]
     fn what_the_script_prints_is_read() {

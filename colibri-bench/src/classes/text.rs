@@ -5,11 +5,11 @@ use super::result::Subject;
 use crate::cli::Options;
 use crate::executors::Class;
 use crate::measure::Rounds;
-use crate::report::{Bar, Plot, Report, Row, count, duration, percent, rounds};
+use crate::report::{Bar, Plot, Report, Row, count, duration, percent, quantile, rounds_of};
 use crate::warning::Warning;
 
-/// Each subject's bursts of equal tasks and of classes; `left_out` says who is missing.
-pub(super) fn report(options: &Options, results: &[[Subject; 2]], left_out: Option<&str>) -> Report {
+/// Each subject's bursts of equal tasks and of classes; `react` says which React took part, or why none.
+pub(super) fn report(options: &Options, results: &[[Subject; 2]], react: &str) -> Report {
     let made = results[0][0].overhead.len();
     let seed = options.seed;
     let mut report =
@@ -21,12 +21,10 @@ pub(super) fn report(options: &Options, results: &[[Subject; 2]], left_out: Opti
          host between slices (colibri), the event loop (Node), a task that yields (the executors, which have no slices).",
         count(TASKS as u64),
         duration(TASK.as_nanos() as u64),
-        rounds(made),
+        rounds_of(made, options.rounds()),
         count(EMPTIES as u64),
     ));
-    if let Some(why) = left_out {
-        report.say(why);
-    }
+    report.say(react);
     let [equal, mixed] = [0, 1].map(|mix| results.iter().map(|pair| &pair[mix]).collect::<Vec<_>>());
     say_equal(&mut report, &equal);
     say_mixed(&mut report, &mixed);
@@ -97,7 +95,7 @@ fn say_mixed(report: &mut Report, subjects: &[&Subject]) {
         let overhead = of(&subject.overhead);
         let [immediate, normal, idle] =
             [0, 1, 2].map(|class| subject.mean_wait_nanos(class).map_or(String::new(), of_nanos));
-        let longest = of_nanos(subject.waits[0].max() as f64);
+        let longest = quantile(&subject.waits[0], 1.0);
         let hold = of(&subject.hold_nanos);
         [
             subject.name.to_owned(),
@@ -148,7 +146,8 @@ fn warn(report: &mut Report, subjects: &[&Subject]) {
     let shares = subjects.iter().filter_map(|subject| subject.disturbed.share());
     let worst =
         shares.reduce(f64::max).and_then(|share| Warning::slices_disturbed("tasks of a subject", share));
-    [Warning::debug_build(), worst].into_iter().flatten().for_each(|warning| report.warn(warning));
+    let few = Warning::few_rounds(subjects[0].overhead.len());
+    [Warning::debug_build(), few, worst].into_iter().flatten().for_each(|warning| report.warn(warning));
 }
 
 fn add_rows(report: &mut Report, subject: &Subject, words: &str) {

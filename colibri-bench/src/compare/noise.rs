@@ -2,10 +2,8 @@
 
 use crate::measure::Rounds;
 
-/// A difference is none that chance alone would make this often.
+/// How often chance alone may call any figure of two files moved.
 pub(super) const CHANCE: f64 = 0.01;
-/// With fewer rounds than this on each side, no difference is so rare.
-pub(super) const ROUNDS_LEAST: usize = 5;
 /// Up to this many rounds on each side the chance is counted exactly.
 const EXACT_MOST: usize = 40;
 
@@ -17,24 +15,68 @@ pub(super) struct Judgement {
     pub(super) after: f64,
     /// By how much the rounds of a file lie apart, as a share of their median; the noisier file's.
     pub(super) noise: f64,
-    /// Whether there are rounds enough.
+    /// Whether there are rounds enough for so many figures.
     pub(super) can_tell: bool,
     /// Whether it is another figure now.
     pub(super) has_moved: bool,
+    /// How likely it is that chance alone moves it so far.
+    chance: f64,
+    /// How little that could be with so many rounds.
+    least_chance: f64,
+    /// Whether the middle rounds differ by more than the noise.
+    is_beyond: bool,
 }
 
-/// Judges; none if one side has no rounds.
-pub(super) fn judge(before: &[f64], after: &[f64]) -> Option<Judgement> {
+/// Judges all figures of two files, each with its rounds before and after; none where one side has no rounds.
+///
+/// Of many figures, chance moves some. So the rarest must be rarer than the allowed chance by the number of figures, the
+/// next by one less, and so on (Holm's correction).
+pub(super) fn judge<'a>(figures: impl IntoIterator<Item = (&'a [f64], &'a [f64])>) -> Vec<Option<Judgement>> {
+    let mut judgements: Vec<_> = figures.into_iter().map(|(before, after)| look(before, after)).collect();
+    // Those that not even by themselves could be told from chance are no candidates.
+    let mut candidates: Vec<&mut Judgement> =
+        judgements.iter_mut().flatten().filter(|one| one.least_chance < CHANCE).collect();
+    candidates.sort_by(|one, other| one.chance.total_cmp(&other.chance));
+    let count = candidates.len();
+    let mut is_rare = true;
+    for (place, judgement) in candidates.into_iter().enumerate() {
+        is_rare &= judgement.chance < CHANCE / (count - place) as f64;
+        judgement.can_tell = is_rare || judgement.least_chance < CHANCE / count as f64;
+        judgement.has_moved = is_rare && judgement.is_beyond;
+    }
+    judgements
+}
+
+/// The least number of rounds in each of two files that can tell `figures` figures from chance.
+pub(super) fn rounds_least(figures: usize) -> usize {
+    let is_enough = |&rounds: &usize| least_chance(rounds, rounds) < CHANCE / figures.max(1) as f64;
+    (1..=EXACT_MOST).find(is_enough).unwrap_or(EXACT_MOST)
+}
+
+/// If all rounds of one side lie above all of the other.
+fn least_chance(a: usize, b: usize) -> f64 {
+    // Twice one of all the orders: 2 / (a + b choose a).
+    (1..=a).fold(2.0, |chance, number| chance * number as f64 / (b + number) as f64).min(1.0)
+}
+
+fn look(before: &[f64], after: &[f64]) -> Option<Judgement> {
     if before.is_empty() || after.is_empty() {
         return None;
     }
     let median = |rounds: &[f64]| Rounds::of(rounds.iter().copied()).median;
     let (first, second) = (median(before), median(after));
     let noise = noise_of(before).max(noise_of(after));
-    let can_tell = before.len() >= ROUNDS_LEAST && after.len() >= ROUNDS_LEAST;
     let is_beyond = (second - first).abs() > noise * first.abs().min(second.abs());
-    let has_moved = can_tell && is_beyond && chance(before, after) < CHANCE;
-    Some(Judgement { before: first, after: second, noise, can_tell, has_moved })
+    Some(Judgement {
+        before: first,
+        after: second,
+        noise,
+        can_tell: false,
+        has_moved: false,
+        chance: chance(before, after),
+        least_chance: least_chance(before.len(), after.len()),
+        is_beyond,
+    })
 }
 
 /// Half the range of the middle half of `rounds`, as a share of their median.
@@ -109,6 +151,39 @@ mod tests {
         let (exact, normal) = (exact_tail(30, 30, 300), normal_tail(30.0, 30.0, 300.0));
         assert!((exact - normal).abs() < 0.001, "{exact} {normal}");
         assert!((exact_tail(4, 6, 24) - 1.0).abs() < 1e-12);
+    }
+
+    /// One figure by itself.
+    fn judge(before: &[f64], after: &[f64]) -> Option<Judgement> {
+        super::judge([(before, after)]).remove(0)
+    }
+
+    #[test]
+    fn of_many_figures_chance_moves_none() {
+        assert!((least_chance(5, 5) - 2.0 / 252.0).abs() < 1e-12 && least_chance(1, 1) == 1.0);
+        assert_eq!([1, 2, 30, 300].map(rounds_least), [5, 6, 8, 10]);
+        let before: Vec<f64> = (0..10).map(|number| 100.0 + f64::from(number) / 10.0).collect();
+        let higher: Vec<f64> = before.iter().map(|round| round * 1.1).collect();
+        // Nine of ten rounds above: rare for one figure, not for one of thirty.
+        let mut mixed = higher.clone();
+        mixed[0] = 99.0;
+        assert!(judge(&before, &mixed).unwrap().has_moved);
+        let same = (&before[..], &before[..]);
+        let mut figures = vec![same; 30];
+        figures[3] = (&before, &mixed);
+        figures[7] = (&before, &higher);
+        let moved: Vec<usize> = super::judge(figures.clone())
+            .iter()
+            .enumerate()
+            .filter(|(_, judgement)| judgement.is_some_and(|one| one.has_moved))
+            .map(|(place, _)| place)
+            .collect();
+        assert_eq!(moved, [7]);
+        assert!(super::judge(figures).iter().flatten().all(|one| one.can_tell));
+        // Five rounds are enough for one figure, for two they are not.
+        let five = (&before[..5], &higher[..5]);
+        assert!(super::judge([five]).iter().flatten().all(|one| one.can_tell && one.has_moved));
+        assert!(super::judge([five, five]).iter().flatten().all(|one| !one.can_tell && !one.has_moved));
     }
 
     #[test]

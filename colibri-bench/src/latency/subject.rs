@@ -19,7 +19,7 @@ pub(super) struct Subject {
     pub(super) since_sent: Histogram<u64>,
     /// By how much the sender was late.
     pub(super) late: Histogram<u64>,
-    /// The 99th percentile of each round's waits, ns.
+    /// The 99th percentile of the waits of each round that had any, ns.
     pub(super) p99_nanos: Vec<f64>,
     /// MB in a second, per round.
     pub(super) throughput: Vec<f64>,
@@ -55,7 +55,9 @@ impl Subject {
     /// Adds a round with a bulk work of so many bytes.
     pub(super) fn add(&mut self, round: &Round, bytes: u64) {
         let waits = measure::histogram_of(&round.waits.planned);
-        self.p99_nanos.push(waits.value_at_quantile(0.99) as f64);
+        if !waits.is_empty() {
+            self.p99_nanos.push(waits.value_at_quantile(0.99) as f64);
+        }
         self.waits.add(&waits).expect("it resizes itself");
         self.since_sent.add(measure::histogram_of(&round.waits.sent)).expect("it resizes itself");
         self.late.add(measure::histogram_of(&round.sent.late_nanos)).expect("it resizes itself");

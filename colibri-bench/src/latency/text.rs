@@ -8,7 +8,7 @@ use crate::job::Job;
 use crate::loads::{Bulk, Index};
 use crate::measure::{self, Rounds};
 use crate::peers::shares_a_core;
-use crate::report::{Bar, Plot, Report, Row, count, digits, duration, percent, rounds};
+use crate::report::{Bar, Plot, Report, Row, count, digits, duration, percent, quantile, rounds_of, spread};
 use crate::warning::Warning;
 
 /// All that was measured.
@@ -73,8 +73,10 @@ impl<B: Bulk> Measured<'_, B> {
              part of all waits that the sender is to blame for; the last column leaves it out of the 99th percentile.",
         );
         let row = |name: &str, histogram: &Histogram<u64>, subject: Option<&Subject>| {
-            let at = |quantile| duration(histogram.value_at_quantile(quantile));
-            let p99_nanos = subject.map(|subject| Rounds::of(subject.p99_nanos.iter().copied()));
+            let at = |share| quantile(histogram, share);
+            let p99_nanos = subject
+                .filter(|subject| !subject.p99_nanos.is_empty())
+                .map(|subject| Rounds::of(subject.p99_nanos.iter().copied()));
             let round = |nanos: Option<f64>| nanos.map_or(String::new(), |nanos| duration(nanos as u64));
             [
                 name.to_owned(),
@@ -83,10 +85,10 @@ impl<B: Bulk> Measured<'_, B> {
                 at(0.9),
                 at(0.99),
                 at(0.999),
-                duration(histogram.max()),
+                at(1.0),
                 round(p99_nanos.map(|rounds| rounds.min)),
                 round(p99_nanos.map(|rounds| rounds.median)),
-                subject.map_or(String::new(), |subject| duration(subject.since_sent.value_at_quantile(0.99))),
+                subject.map_or(String::new(), |subject| quantile(&subject.since_sent, 0.99)),
             ]
         };
         let mut rows: Vec<_> =
@@ -129,7 +131,7 @@ impl<B: Bulk> Measured<'_, B> {
                 subject.name.to_owned(),
                 format!("{} MB/s", digits(rounds.max)),
                 format!("{} MB/s", digits(rounds.median)),
-                percent(rounds.spread()),
+                spread(&rounds),
                 percent(rounds.max / base.rates().max),
                 percent(subject.median_ratio(base)),
                 percent(subject.median_own_ratio(base)),
@@ -191,10 +193,11 @@ impl<B: Bulk> Measured<'_, B> {
         };
         let all = [
             Warning::debug_build(),
+            Warning::few_rounds(self.rounds()),
             Warning::bulk_short(self.job.wall),
             Warning::off_cpu_unknown(known),
             Warning::off_cpu(&of_each(|subject| subject.worst_off_cpu().unwrap_or(0.0))),
-            Warning::spread(&of_each(|subject| subject.rates().spread())),
+            Warning::spread(&of_each(|subject| subject.rates().spread().unwrap_or(0.0))),
             Warning::sender_late(self.late().value_at_quantile(0.99)),
         ];
         let exhausted =
@@ -205,18 +208,13 @@ impl<B: Bulk> Measured<'_, B> {
     }
 }
 
-fn rounds_of(made: usize, planned: u32) -> String {
-    if made == planned as usize {
-        return rounds(made);
-    }
-    format!("{made} of {} (a quick run has no time for more)", rounds(planned as usize))
-}
-
 fn add_rows(report: &mut Report, subject: &Subject) {
     let name = subject.name;
     report.row(Row::of_histogram(name, "query wait", &subject.waits));
     report.row(Row::of_histogram(name, "query wait since it was sent", &subject.since_sent));
-    report.row(Row::of_figures(name, "query wait, p99 of each round", "ns", &subject.p99_nanos));
+    if !subject.p99_nanos.is_empty() {
+        report.row(Row::of_figures(name, "query wait, p99 of each round", "ns", &subject.p99_nanos));
+    }
     report.row(Row::of_figures(name, "bulk throughput of each round", "MB/s", &subject.throughput));
     let own = "bulk throughput of each round in own time";
     report.row(Row::of_figures(name, own, "MB/s", &subject.own_throughput));

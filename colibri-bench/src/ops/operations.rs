@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::executors::{Executor, Latch};
-use crate::measure::Watch;
+use crate::measure::{Used, Watch};
 
 /// What is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,8 +77,17 @@ impl Operation {
     }
 }
 
-/// The time of one operation in ns; none where the executor has no such thing. `scale` divides the numbers of operations.
-pub(crate) fn measure<E: Executor>((operation, scale): (Operation, usize)) -> Option<f64> {
+/// What a round tells of an operation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sample {
+    /// The thread's own time of one of them, ns.
+    pub(crate) nanos: f64,
+    /// The time of all of them.
+    pub(crate) used: Used,
+}
+
+/// The time of one operation; none where the executor has no such thing. `scale` divides the numbers of operations.
+pub(crate) fn measure<E: Executor>((operation, scale): (Operation, usize)) -> Option<Sample> {
     match operation {
         Operation::Yield(tasks) => Some(yields::<E>(tasks, (YIELDS / scale / tasks).max(LEAST_YIELDS))),
         Operation::Wake => Some(wakes::<E>(WAKE_ROUNDS / scale)),
@@ -113,13 +122,13 @@ const TIMER: Duration = Duration::from_millis(10);
 /// tokio's timers have steps of 1 ms.
 const TIMER_STEP: Duration = Duration::from_millis(2);
 
-fn nanos_each(time: Duration, operations: usize) -> f64 {
-    time.as_nanos() as f64 / operations as f64
+fn sample(used: Used, operations: usize) -> Sample {
+    Sample { nanos: used.cpu_or_wall().as_nanos() as f64 / operations as f64, used }
 }
 
 /// Runs `future` as a task like any other, and tells how long that took. Nobody awaits the task's handle: where the root
 /// counts for more than the tasks, it would lift the task above the others.
-fn timed<E: Executor>(executor: &E, future: impl Future<Output = ()> + 'static) -> Duration {
+fn timed<E: Executor>(executor: &E, future: impl Future<Output = ()> + 'static) -> Used {
     let end = Latch::new(1);
     let ended = end.opened();
     E::detach(executor.spawn(async move {
@@ -128,7 +137,7 @@ fn timed<E: Executor>(executor: &E, future: impl Future<Output = ()> + 'static) 
     }));
     let watch = Watch::start();
     executor.block_on(ended);
-    watch.stop().cpu_or_wall()
+    watch.stop()
 }
 
 /// What a task carries: with it, its future has some 48 bytes.
@@ -137,7 +146,7 @@ type Load = [u64; 4];
 const LOAD: Load = [1, 2, 3, 4];
 
 /// The cost of each pick among `tasks` that yield `each` times, in the order in which they were spawned.
-pub(crate) fn yields<E: Executor>(tasks: usize, each: usize) -> f64 {
+pub(crate) fn yields<E: Executor>(tasks: usize, each: usize) -> Sample {
     let executor = E::new();
     let latch = Latch::new(tasks);
     for _ in 0..tasks {
@@ -151,7 +160,7 @@ pub(crate) fn yields<E: Executor>(tasks: usize, each: usize) -> f64 {
     }
     let watch = Watch::start();
     executor.block_on(latch.opened());
-    nanos_each(watch.stop().cpu_or_wall(), tasks * each)
+    sample(watch.stop(), tasks * each)
 }
 
 /// A task that waits until it is woken, again and again.
@@ -179,7 +188,7 @@ impl Sleeper {
     }
 }
 
-fn wakes<E: Executor>(rounds: usize) -> f64 {
+fn wakes<E: Executor>(rounds: usize) -> Sample {
     let executor = E::new();
     let sleepers: Rc<Vec<Rc<Sleeper>>> = Rc::new((0..SLEEPERS).map(|_| Rc::default()).collect());
     let first_polls = Latch::new(SLEEPERS);
@@ -209,13 +218,13 @@ fn wakes<E: Executor>(rounds: usize) -> f64 {
         }
     });
     let polls: usize = sleepers.iter().map(|sleeper| sleeper.polls.get()).sum();
-    nanos_each(time, polls - SLEEPERS)
+    sample(time, polls - SLEEPERS)
 }
 
-/// ns for each wake, on both sides.
+/// A wake on both sides.
 struct Remote {
-    call: f64,
-    poll: f64,
+    call: Sample,
+    poll: Sample,
 }
 
 fn remote_wakes<E: Executor>(scale: usize) -> Remote {
@@ -232,26 +241,26 @@ fn remote_wakes<E: Executor>(scale: usize) -> Remote {
         sleepers.iter().map(|sleeper| sleeper.waker.borrow().clone().expect("it was polled")).collect();
 
     let (go, turns) = mpsc::channel::<()>();
-    let (done, ended) = mpsc::channel::<Duration>();
+    let (done, ended) = mpsc::channel::<Used>();
     let waking = thread::spawn(move || {
         for () in turns {
             let watch = Watch::start();
             wakers.iter().for_each(Waker::wake_by_ref);
-            done.send(watch.stop().cpu_or_wall()).expect("the measuring thread waits for it");
+            done.send(watch.stop()).expect("the measuring thread waits for it");
         }
     });
-    let (mut call, mut poll) = (Duration::ZERO, Duration::ZERO);
+    let (mut call, mut poll) = (Used::none(), Used::none());
     for _ in 0..rounds {
         latch.set(count);
         go.send(()).expect("the waking thread waits for it");
-        call += ended.recv().expect("the waking thread does not panic");
+        call = call.and(ended.recv().expect("the waking thread does not panic"));
         let watch = Watch::start();
         executor.block_on(latch.opened());
-        poll += watch.stop().cpu_or_wall();
+        poll = poll.and(watch.stop());
     }
     drop(go);
     waking.join().expect("the waking thread does not panic");
-    Remote { call: nanos_each(call, rounds * count), poll: nanos_each(poll, rounds * count) }
+    Remote { call: sample(call, rounds * count), poll: sample(poll, rounds * count) }
 }
 
 /// A task with something to do, for a moment.
@@ -259,7 +268,7 @@ async fn work(number: u64, load: Load) -> u64 {
     black_box(load)[number as usize % load.len()] + number
 }
 
-fn spawns<E: Executor>(batch: usize, batches: usize) -> f64 {
+fn spawns<E: Executor>(batch: usize, batches: usize) -> Sample {
     let executor = E::new();
     let watch = Watch::start();
     for _ in 0..batches {
@@ -273,10 +282,10 @@ fn spawns<E: Executor>(batch: usize, batches: usize) -> f64 {
             black_box(sum);
         });
     }
-    nanos_each(watch.stop().cpu_or_wall(), batch * batches)
+    sample(watch.stop(), batch * batches)
 }
 
-fn spawn_and_await<E: Executor>(count: usize) -> f64 {
+fn spawn_and_await<E: Executor>(count: usize) -> Sample {
     let executor = E::new();
     let time = timed(&executor, {
         let executor = executor.clone();
@@ -288,7 +297,7 @@ fn spawn_and_await<E: Executor>(count: usize) -> f64 {
             black_box(sum);
         }
     });
-    nanos_each(time, count)
+    sample(time, count)
 }
 
 /// Counts down when it is dropped.
@@ -300,7 +309,7 @@ impl Drop for CountsItsEnd {
     }
 }
 
-fn cancels<E: Executor>(count: usize) -> f64 {
+fn cancels<E: Executor>(count: usize) -> Sample {
     let executor = E::new();
     let (polled, dropped) = (Latch::new(count), Latch::new(count));
     let tasks: Vec<_> = (0..count)
@@ -317,22 +326,22 @@ fn cancels<E: Executor>(count: usize) -> f64 {
     let watch = Watch::start();
     tasks.into_iter().for_each(E::cancel);
     executor.block_on(dropped.opened());
-    nanos_each(watch.stop().cpu_or_wall(), count)
+    sample(watch.stop(), count)
 }
 
-fn pauses<E: Executor>(count: usize) -> f64 {
+fn pauses<E: Executor>(count: usize) -> Sample {
     let executor = E::new();
     let tasks: Vec<_> = (0..SLEEPERS).map(|_| executor.spawn(std::future::pending::<()>())).collect();
     let watch = Watch::start();
     for number in 0..count {
         E::pause_and_resume(&tasks[number % SLEEPERS]);
     }
-    let time = watch.stop().cpu_or_wall();
+    let time = watch.stop();
     tasks.into_iter().for_each(E::cancel);
-    nanos_each(time, count)
+    sample(time, count)
 }
 
-fn timers_cancelled<E: Executor>(count: usize) -> f64 {
+fn timers_cancelled<E: Executor>(count: usize) -> Sample {
     const LONG: Duration = Duration::from_secs(3600);
     let executor = E::new();
     let time = timed(&executor, async move {
@@ -348,10 +357,10 @@ fn timers_cancelled<E: Executor>(count: usize) -> f64 {
             }
         }
     });
-    nanos_each(time, count)
+    sample(time, count)
 }
 
-fn timers_fired<E: Executor>(count: usize) -> f64 {
+fn timers_fired<E: Executor>(count: usize) -> Sample {
     let executor = E::new();
     let (set, fired) = (Latch::new(count), Latch::new(count));
     for _ in 0..count {
@@ -373,11 +382,11 @@ fn timers_fired<E: Executor>(count: usize) -> f64 {
     let begin = Instant::now();
     let watch = Watch::start();
     executor.block_on(set.opened());
-    let setting = watch.stop().cpu_or_wall();
+    let setting = watch.stop();
     thread::sleep((TIMER + TIMER_STEP).saturating_sub(begin.elapsed()) + TIMER);
     let watch = Watch::start();
     executor.block_on(fired.opened());
-    nanos_each(setting + watch.stop().cpu_or_wall(), count)
+    sample(setting.and(watch.stop()), count)
 }
 
 #[cfg(test)]
@@ -391,7 +400,10 @@ mod tests {
         for (name, measure) in each_executor!(measure) {
             for operation in Operation::ALL {
                 match measure((operation, 100)) {
-                    Some(nanos) => assert!(nanos > 0.0 && nanos < 1e7, "{name}: {operation:?} {nanos}"),
+                    Some(Sample { nanos, used }) => assert!(
+                        nanos > 0.0 && nanos < 1e7 && !used.wall.is_zero(),
+                        "{name}: {operation:?} {nanos}"
+                    ),
                     None => assert!(name != "colibri", "{operation:?}"),
                 }
             }

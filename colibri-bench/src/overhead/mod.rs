@@ -59,7 +59,7 @@ impl Way {
     const COMPARED: [Way; 4] = [Way::Cooperative, Way::Scheduled, Way::Consuming, Way::Yielding];
 
     /// Its name in tables and files.
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Way::Plain => "plain",
             Way::Cooperative => "cooperative",
@@ -101,7 +101,7 @@ pub(crate) fn run(options: &Options, choice: &OverheadChoice) -> Result<Report, 
         return size::run(&kernels, choice);
     }
     let measured = measure(&kernels, options)?;
-    Ok(table::report(&measured, choice))
+    Ok(table::report(&measured, options.overhead_rounds(), choice))
 }
 
 /// Runs `kernel` one way, `repeats` times, without looking at any clock: what `--instructions` counts.

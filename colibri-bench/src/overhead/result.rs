@@ -14,7 +14,7 @@ use crate::measure::{self, Rounds, Used};
 const SLICE_OFF_CPU: Duration = Duration::from_micros(1);
 
 /// Fewer undisturbed rounds than this have no middle one that means more than that of all.
-const CALM_LEAST: usize = 3;
+pub(super) const CALM_LEAST: usize = 3;
 
 /// A kernel with its rounds and slices.
 #[derive(Debug)]
@@ -102,6 +102,15 @@ impl Measured {
     /// Each round's ratio to the plain function; those in which neither was disturbed, or all if
     /// these are too few.
     pub(super) fn ratios(&self, way: Way) -> Vec<f64> {
+        self.chosen(way).0
+    }
+
+    /// Whether the ratios are those of all rounds, since too few were undisturbed.
+    pub(super) fn are_all(&self, way: Way) -> bool {
+        self.chosen(way).1
+    }
+
+    fn chosen(&self, way: Way) -> (Vec<f64>, bool) {
         let pairs: Vec<(Used, Used)> = self
             .rounds
             .iter()
@@ -110,7 +119,8 @@ impl Measured {
         let ratio = |(own, plain): &(Used, Used)| seconds(*own) / seconds(*plain);
         let calm = pairs.iter().filter(|(own, plain)| !own.is_disturbed() && !plain.is_disturbed());
         let calm: Vec<f64> = calm.map(ratio).collect();
-        if calm.len() < CALM_LEAST { pairs.iter().map(ratio).collect() } else { calm }
+        let are_all = calm.len() < CALM_LEAST;
+        (if are_all { pairs.iter().map(ratio).collect() } else { calm }, are_all)
     }
 
     /// How `way` compares; none if no round ran it.
@@ -177,12 +187,14 @@ mod tests {
         let ratio = measured.ratio(Way::Cooperative).unwrap();
         assert!((ratio.best - 10.0 / 9.0).abs() < 1e-9 && (ratio.median - 1.1).abs() < 1e-9, "{ratio:?}");
         assert_eq!(measured.ratio(Way::Consuming), None);
+        assert!(!measured.are_all(Way::Cooperative));
     }
 
     #[test]
     fn where_every_round_was_disturbed_all_count() {
         let measured = measured(&[(used(10, 5), used(20, 10))]);
         assert_eq!(measured.ratio(Way::Cooperative), Some(Ratio { best: 2.0, median: 2.0 }));
+        assert!(measured.are_all(Way::Cooperative));
     }
 
     #[test]

@@ -2,22 +2,22 @@
 
 use hdrhistogram::Histogram;
 
-use super::result::{Measured, Ratio, geometric_mean};
+use super::result::{CALM_LEAST, Measured, Ratio, geometric_mean};
 use super::{BUDGET, SLICE, TOKIO_EVERY, Way};
 use crate::cli::OverheadChoice;
 use crate::kernels;
 use crate::measure::{self, Rounds};
-use crate::report::{Bar, Plot, Report, Row, count, duration};
+use crate::report::{Bar, Plot, Report, Row, count, duration, quantile, rounds_of};
 use crate::warning::Warning;
 
-/// The report on `measured`.
-pub(super) fn report(measured: &[Measured], choice: &OverheadChoice) -> Report {
+/// The report on `measured`, for which so many rounds were planned.
+pub(super) fn report(measured: &[Measured], planned: u32, choice: &OverheadChoice) -> Report {
     let rounds = measured[0].rounds();
     let mut report = Report::new("overhead", command(choice, &format!(" --rounds {rounds}")));
     if let Some(kernel) = choice.kernel {
         report.say(&format!("{}: {}.", kernel.name, kernel.about));
     }
-    say_ratios(&mut report, measured, rounds);
+    say_ratios(&mut report, measured, &rounds_of(rounds, planned));
     plot_ratios(&mut report, measured);
     say_overshoot(&mut report, measured);
     warn(&mut report, measured);
@@ -34,15 +34,16 @@ pub(super) fn command(choice: &OverheadChoice, more: &str) -> String {
     format!("cargo xtask bench overhead{kernel}{more}")
 }
 
-fn say_ratios(report: &mut Report, measured: &[Measured], rounds: usize) {
+fn say_ratios(report: &mut Report, measured: &[Measured], rounds: &str) {
     report.say(&format!(
-        "CPU time of each kernel as ratios to its plain function, of interleaved rounds ({rounds}): best to best (min) and the\n\
+        "CPU time of each kernel as ratios to its plain function, interleaved, {rounds}: best to best (min) and the\n\
          median of the rounds' own ratios (med). cooperative: with the attribute, the future in a box, polled in a loop\n\
          under a budget of {} each; scheduler: the same as a task of colibri's; consume_budget: awaited in each round of\n\
          the hot loop, and yield_now/64: awaited in every 64th, as tasks of tokio's current-thread runtime, in every {}th\n\
-         round. disturbed: runs that other programs interrupted for more than 1 % of their time; the medians are of the others.",
+         round. disturbed: runs that other programs interrupted for more than 1 % of their time; the medians are of the others.{}",
         duration(BUDGET.as_nanos() as u64),
         TOKIO_EVERY,
+        medians_of_all(measured),
     ));
     let mut rows: Vec<_> = measured.iter().map(ratio_row).collect();
     for (name, figure) in [
@@ -68,6 +69,25 @@ fn say_ratios(report: &mut Report, measured: &[Measured], rounds: usize) {
         ],
         rows,
     );
+}
+
+/// Where too few rounds were undisturbed, the medians are of what the sentence before says they are not.
+fn medians_of_all(measured: &[Measured]) -> String {
+    let each = Way::COMPARED.into_iter().map(|way| {
+        let kernels: Vec<&Measured> = measured.iter().filter(|one| one.ratio(way).is_some()).collect();
+        (way, kernels.iter().filter(|one| one.are_all(way)).count(), kernels.len())
+    });
+    let listed: Vec<String> = each
+        .filter(|(_, all, _)| *all > 0)
+        .map(|(way, all, kernels)| format!("{} in {all} of {kernels}", way.name()))
+        .collect();
+    if listed.is_empty() {
+        return String::new();
+    }
+    format!(
+        "\nOf all rounds, as fewer than {CALM_LEAST} were undisturbed, are the medians of: {} kernels.",
+        listed.join(", ")
+    )
 }
 
 /// The ratios as bars, worst first.
@@ -138,12 +158,7 @@ fn say_overshoot(report: &mut Report, measured: &[Measured]) {
         duration(SLICE.as_nanos() as u64)
     ));
     let row = |name: &str, histogram: &Histogram<u64>, disturbed: u64| {
-        let at = |quantile| duration(histogram.value_at_quantile(quantile));
-        let figures = match histogram.len() {
-            0 => [const { String::new() }; 3],
-            _ => [at(0.5), at(0.99), duration(histogram.max())],
-        };
-        let [p50, p99, max] = figures;
+        let [p50, p99, max] = [0.5, 0.99, 1.0].map(|share| quantile(histogram, share));
         [name.to_owned(), count(histogram.len()), count(disturbed), p50, p99, max]
     };
     let mut rows: Vec<_> = measured
@@ -176,7 +191,12 @@ fn warn(report: &mut Report, measured: &[Measured]) {
     let (disturbed, runs) =
         measured.iter().map(Measured::disturbed).fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
     let share = disturbed as f64 / runs as f64;
-    let all = [Warning::debug_build(), Warning::off_cpu_unknown(known), Warning::runs_disturbed(share)];
+    let all = [
+        Warning::debug_build(),
+        Warning::few_rounds(measured[0].rounds()),
+        Warning::off_cpu_unknown(known),
+        Warning::runs_disturbed(share),
+    ];
     for warning in all.into_iter().flatten() {
         report.warn(warning);
     }

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use self::page::Page;
 pub(crate) use self::plot::{Axis, Bar, Plot, Point, Series};
 pub(crate) use self::row::Row;
-pub(crate) use self::units::{count, digits, duration, percent, rounds};
+pub(crate) use self::units::{count, digits, duration, percent, quantile, rounds_of, spread};
 
 use crate::failure::Failure;
 use crate::machine::Machine;
@@ -99,7 +99,7 @@ impl Report {
         self.warnings.push(warning);
     }
 
-    /// What is printed; its tables read well on a terminal and in a Markdown file.
+    /// What is printed, the warnings last; its tables read well on a terminal and in a Markdown file.
     pub(crate) fn text(&self) -> String {
         let Self { scenario, machine, command, .. } = self;
         let mut text = format!("# {scenario}\n\nOn: {machine}\nRepeat: {command}");
@@ -112,10 +112,13 @@ impl Report {
             text.push_str("\n\n");
             text.push_str(&part);
         }
+        for warning in &self.warnings {
+            text.push_str(&format!("\n\nWarning: {warning}"));
+        }
         text
     }
 
-    /// What to print beside it.
+    /// What the reader has to know before trusting the figures.
     pub(crate) fn warnings(&self) -> &[Warning] {
         &self.warnings
     }

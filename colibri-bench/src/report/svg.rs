@@ -27,11 +27,21 @@ const VALUES: f64 = 90.0;
 
 /// `plot` as a figure.
 pub(super) fn figure(plot: &Plot) -> String {
-    let (title, drawn, legend) = match plot {
-        Plot::Lines(lines) => (&lines.title, curves(lines), legend(&lines.series)),
-        Plot::Bars(bars) => (&bars.title, of_bars(bars), String::new()),
+    let (title, scale, drawn, legend) = match plot {
+        Plot::Lines(lines) => {
+            let scale = match (lines.x.is_log, lines.y.is_log) {
+                (true, true) => " (log scales)",
+                (true, false) => " (log scale from left to right)",
+                (false, true) => " (log scale upwards)",
+                (false, false) => "",
+            };
+            (&lines.title, scale, curves(lines), legend(&lines.series))
+        }
+        Plot::Bars(bars) => {
+            (&bars.title, if bars.is_log { " (log scale)" } else { "" }, of_bars(bars), String::new())
+        }
     };
-    format!("<figure><figcaption>{}</figcaption>\n{drawn}{legend}</figure>\n", escape(title))
+    format!("<figure><figcaption>{}{scale}</figcaption>\n{drawn}{legend}</figure>\n", escape(title))
 }
 
 /// An axis on the page.
@@ -273,6 +283,9 @@ mod tests {
         let bars = |plot: fn(&str, Vec<Bar>) -> Plot, values: &[f64]| {
             figure(&plot("t", values.iter().map(|&value| Bar::of("a", value, digits)).collect()))
         };
+        assert!(html.contains("(log scale from left to right)</figcaption>"), "{html}");
+        assert!(bars(Plot::log_bars, &[2.0]).contains("<figcaption>t (log scale)</figcaption>"));
+        assert!(bars(Plot::bars, &[2.0]).contains("<figcaption>t</figcaption>"));
         for values in [&[0.5, 2.0, 900.0][..], &[1.0], &[]] {
             let html = bars(Plot::bars, values) + &bars(Plot::log_bars, values);
             assert_eq!(html.matches("<rect").count(), 2 * values.len());

@@ -1,5 +1,9 @@
 //! Figures as people read them.
 
+use hdrhistogram::Histogram;
+
+use crate::measure::Rounds;
+
 /// A duration in the unit that leaves one to three digits before the point, to three digits in all.
 pub(crate) fn duration(nanos: u64) -> String {
     let nanos = nanos as f64;
@@ -48,9 +52,28 @@ pub(crate) fn rounds(count: usize) -> String {
     if count == 1 { "1 round".to_owned() } else { format!("{count} rounds") }
 }
 
+/// So many rounds of those that were planned.
+pub(crate) fn rounds_of(made: usize, planned: u32) -> String {
+    if made == planned as usize {
+        return rounds(made);
+    }
+    format!("{made} of {} (no time for more)", rounds(planned as usize))
+}
+
+/// What lies between the rounds, as a share; a dash where one round tells nothing of it.
+pub(crate) fn spread(rounds: &Rounds) -> String {
+    rounds.spread().map_or("–".to_owned(), percent)
+}
+
+/// The duration that so large a share of `histogram` does not exceed, 1 for the longest; empty if there is none.
+pub(crate) fn quantile(histogram: &Histogram<u64>, share: f64) -> String {
+    if histogram.is_empty() { String::new() } else { duration(histogram.value_at_quantile(share)) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure;
 
     #[test]
     fn each_duration_has_a_unit_that_fits() {
@@ -68,6 +91,20 @@ mod tests {
         ] {
             assert_eq!(duration(nanos), text);
         }
+    }
+
+    #[test]
+    fn what_is_not_known_is_no_zero() {
+        assert_eq!(spread(&Rounds::of([5.0])), "–");
+        assert_eq!(spread(&Rounds::of([90.0, 110.0, 100.0])), "20.0 %");
+        assert_eq!((rounds_of(5, 5), rounds_of(1, 1)), ("5 rounds".to_owned(), "1 round".to_owned()));
+        assert_eq!(rounds_of(1, 5), "1 of 5 rounds (no time for more)");
+        let some = measure::histogram_of(&[1_000, 2_000]);
+        assert_eq!(
+            (quantile(&some, 0.5), quantile(&some, 1.0)),
+            ("1.00 µs".to_owned(), "2.00 µs".to_owned())
+        );
+        assert_eq!(quantile(&measure::histogram(), 1.0), "");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use colibri_core::{Priority, Scheduler};
 
-use crate::arrivals::{Arrivals, Desk, Waits};
+use crate::arrivals::{Arrivals, Desk, Sent, Waits};
 use crate::failure::Failure;
 use crate::input::Corpus;
 use crate::loads::{Bulk, Done, Index, LocalIndex};
@@ -28,8 +28,8 @@ pub(super) struct Round {
     /// Each slice.
     pub(super) slices: Vec<Used>,
     pub(super) waits: Waits,
-    /// How many queries were sent.
-    pub(super) sent: usize,
+    /// What the sender did.
+    pub(super) sent: Sent,
 }
 
 /// Builds the index in slices of this length.
@@ -62,7 +62,7 @@ pub(super) fn round(
     let used = watch.stop();
     arrivals.end();
     let waits = desk.close();
-    let sent = arrivals.join().late_nanos.len();
+    let sent = arrivals.join();
     let done = match task.try_take() {
         Some(Ok(done)) => done,
         _ => return Err(Failure::Run("a task on colibri did not end well. Please report this.".to_owned())),
@@ -91,7 +91,7 @@ mod tests {
         let expected = Index::plain(Arc::clone(&corpus), Rc::clone(&index));
         let round = round(Duration::from_micros(50), &corpus, &plan).unwrap();
         assert_eq!((round.done, round.index), (expected, index.fingerprint()));
-        assert_eq!(round.sent, round.waits.planned.len());
+        assert_eq!(round.sent.late_nanos.len(), round.waits.planned.len());
         assert!(!round.slices.is_empty() && round.used.wall > round.slices[0].wall);
     }
 }

@@ -1,7 +1,7 @@
 //! Where the curve bends: up to it longer slices buy throughput, beyond it they only cost responsiveness.
 
 /// Beyond the knee, slices twice as long give less than this share more throughput.
-const GAIN: f64 = 0.01;
+pub(super) const GAIN: f64 = 0.01;
 
 /// The law that the throughputs follow: of each slice and the host's turn behind it, the turn is lost.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,6 +35,14 @@ impl Law {
         slice / (slice + self.turn)
     }
 
+    /// How far `points` lie from the law, as a share of what it says: the root of the mean square.
+    pub(super) fn residual(self, points: &[(f64, f64)]) -> f64 {
+        let squares = points
+            .iter()
+            .map(|(slice, throughput)| (throughput / (self.limit * self.share(*slice)) - 1.0).powi(2));
+        (squares.sum::<f64>() / points.len() as f64).sqrt()
+    }
+
     /// The first of `slices`, which ascend, from which on a slice twice as long gives less than 1 % more throughput; the
     /// last if there is none.
     pub(super) fn knee(self, slices: &[f64]) -> usize {
@@ -65,6 +73,9 @@ mod tests {
         assert!((law.limit - 80.0).abs() < 1e-9 && (law.turn - 0.1).abs() < 1e-9, "{law:?}");
         let noisy = Law::of(&points(0.1, 0.01));
         assert!((noisy.turn - 0.1).abs() < 0.03, "{noisy:?}");
+        assert!(law.residual(&points(0.1, 0.0)) < 1e-9);
+        let residual = law.residual(&points(0.1, 0.02));
+        assert!((residual - 0.02).abs() < 1e-9, "{residual}");
         assert_eq!(Law::of(&[(1.0, 5.0), (2.0, 4.0)]).turn, 0.0);
     }
 

@@ -60,6 +60,9 @@ fn run(options: &Options) -> Result<Report, Failure> {
         own_throughput: Vec::new(),
         held: measure::histogram(),
         disturbed: Disturbed::default(),
+        late: measure::histogram(),
+        off_cpu: Vec::new(),
+        is_exhausted: false,
     });
     for number in allowance.rounds(rounds) {
         for setting in &mut settings {
@@ -67,7 +70,7 @@ fn run(options: &Options) -> Result<Report, Failure> {
             progress.begin(format!("round {number} of {rounds}: {name}"));
             let round = host::round(setting.length, &job.corpus, &plan)?;
             job.check(&name, &round.done, round.index)?;
-            job::check_answers(&name, round.sent, round.waits.planned.len())?;
+            job::check_answers(&name, round.sent.late_nanos.len(), round.waits.planned.len())?;
             setting.add(&round, job.corpus.bytes());
             progress.step();
         }

@@ -5,12 +5,14 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 
 use super::host::Round;
-use super::knee::Law;
+use super::knee::{GAIN, Law};
 use crate::cli::Options;
 use crate::job::Job;
 use crate::loads::Index;
 use crate::measure::{self, Disturbed, Rounds};
-use crate::report::{Axis, Plot, Point, Report, Row, Series, count, digits, duration, percent, rounds};
+use crate::report::{
+    Axis, Plot, Point, Report, Row, Series, count, digits, duration, percent, quantile, rounds_of,
+};
 use crate::warning::Warning;
 
 /// A length of slices, and what its rounds gave.
@@ -19,7 +21,7 @@ pub(super) struct Setting {
     pub(super) length: Duration,
     /// Of the queries, from the planned arrivals on.
     pub(super) waits: Histogram<u64>,
-    /// The 99th percentile of each round's waits, ns.
+    /// The 99th percentile of the waits of each round that had any, ns.
     pub(super) p99_nanos: Vec<f64>,
     /// MB in a second, per round.
     pub(super) throughput: Vec<f64>,
@@ -29,16 +31,27 @@ pub(super) struct Setting {
     pub(super) held: Histogram<u64>,
     /// Slices that other programs disturbed.
     pub(super) disturbed: Disturbed,
+    /// By how much the sender was late, ns.
+    pub(super) late: Histogram<u64>,
+    /// Share of each round in which the thread was kept off the CPU.
+    pub(super) off_cpu: Vec<Option<f64>>,
+    /// The plan was over before the bulk work was.
+    pub(super) is_exhausted: bool,
 }
 
 impl Setting {
     /// Adds a round with a bulk work of so many bytes.
     pub(super) fn add(&mut self, round: &Round, bytes: u64) {
         let waits = measure::histogram_of(&round.waits.planned);
-        self.p99_nanos.push(waits.value_at_quantile(0.99) as f64);
+        if !waits.is_empty() {
+            self.p99_nanos.push(waits.value_at_quantile(0.99) as f64);
+        }
         self.waits.add(&waits).expect("it resizes itself");
         self.throughput.push(bytes as f64 / 1e6 / round.used.wall.as_secs_f64());
         self.own_throughput.push(bytes as f64 / 1e6 / round.used.cpu_or_wall().as_secs_f64());
+        self.late.add(measure::histogram_of(&round.sent.late_nanos)).expect("it resizes itself");
+        self.off_cpu.push(round.used.off_cpu());
+        self.is_exhausted |= round.sent.exhausted;
         for slice in &round.slices {
             self.held.record(slice.wall.as_nanos() as u64).expect("it resizes itself");
             self.disturbed.add(slice);
@@ -53,8 +66,8 @@ impl Setting {
         self.length.as_secs_f64() * 1e3
     }
 
-    fn median_p99_nanos(&self) -> f64 {
-        Rounds::of(self.p99_nanos.iter().copied()).median
+    fn median_p99_nanos(&self) -> Option<f64> {
+        (!self.p99_nanos.is_empty()).then(|| Rounds::of(self.p99_nanos.iter().copied()).median)
     }
 
     /// Throughput by the thread's own time as a share of `base`'s: the middle one of the rounds' ratios, each to the round
@@ -76,7 +89,7 @@ pub(super) fn report(options: &Options, job: &Job<Index>, settings: &[Setting]) 
          {}, interleaved.{}",
         job.say(),
         count(options.rate.into()),
-        rounds(made),
+        rounds_of(made, options.rounds()),
         job.notes()
     ));
     let longest = &settings[settings.len() - 1];
@@ -84,10 +97,11 @@ pub(super) fn report(options: &Options, job: &Job<Index>, settings: &[Setting]) 
         settings.iter().map(|setting| (setting.millis(), setting.ratio(longest))).collect();
     let law = Law::of(&points);
     let knee = law.knee(&points.iter().map(|point| point.0).collect::<Vec<_>>());
-    say_table(&mut report, settings, law);
-    say_knee(&mut report, settings, law, knee);
+    let late = late(settings);
+    say_table(&mut report, settings, law, &late);
+    say_knee(&mut report, &settings[knee], law, law.residual(&points));
     plot(&mut report, settings, law, knee);
-    warn(&mut report, settings);
+    warn(&mut report, job, settings, &late);
     for setting in settings {
         add_rows(&mut report, setting);
         report.histogram(setting.name().replace(' ', "-").replace('µ', "u"), setting.waits.clone());
@@ -95,10 +109,19 @@ pub(super) fn report(options: &Options, job: &Job<Index>, settings: &[Setting]) 
     report
 }
 
-fn say_table(report: &mut Report, settings: &[Setting], law: Law) {
+/// By how much the sender was late, over all rounds.
+fn late(settings: &[Setting]) -> Histogram<u64> {
+    let mut late = measure::histogram();
+    for setting in settings {
+        late.add(&setting.late).expect("it resizes itself");
+    }
+    late
+}
+
+fn say_table(report: &mut Report, settings: &[Setting], law: Law, late: &Histogram<u64>) {
     let longest = &settings[settings.len() - 1];
     let row = |setting: &Setting| {
-        let at = |quantile| duration(setting.waits.value_at_quantile(quantile));
+        let at = |share| quantile(&setting.waits, share);
         let rates = Rounds::of(setting.throughput.iter().copied());
         [
             setting.name(),
@@ -106,20 +129,25 @@ fn say_table(report: &mut Report, settings: &[Setting], law: Law) {
             at(0.5),
             at(0.99),
             at(0.999),
-            duration(setting.waits.max()),
+            at(1.0),
             format!("{} MB/s", digits(rates.max)),
             format!("{} MB/s", digits(rates.median)),
             percent(setting.ratio(longest)),
             percent(law.share(setting.millis()) / law.share(longest.millis())),
-            duration(setting.held.value_at_quantile(0.99)),
-            duration(setting.held.max()),
+            quantile(&setting.held, 0.99),
+            quantile(&setting.held, 1.0),
             setting.disturbed.share().map_or("unknown".to_owned(), percent),
         ]
     };
+    let lateness = |share| if late.is_empty() { "–".to_owned() } else { quantile(late, share) };
     report.say(&format!(
         "Waits of the queries, and the bulk work's throughput; ratios by the thread's own time, to the round with slices of {}\n\
-         beside it, and what the fitted law says. Held: how long the slices were. Disturbed: slices of which other programs had over 1 %.",
-        longest.name()
+         beside it, and what the fitted law says. Held: how long the slices were. Disturbed: slices of which other programs had over 1 %.\n\
+         The sender's lateness is part of all waits: its p50 {}, p99 {}, max {}.",
+        longest.name(),
+        lateness(0.5),
+        lateness(0.99),
+        lateness(1.0),
     ));
     report.table(
         [
@@ -141,15 +169,21 @@ fn say_table(report: &mut Report, settings: &[Setting], law: Law) {
     );
 }
 
-fn say_knee(report: &mut Report, settings: &[Setting], law: Law, knee: usize) {
-    let at = &settings[knee];
+/// `at` is the knee; `residual` says how far what was measured lies from the law.
+fn say_knee(report: &mut Report, at: &Setting, law: Law, residual: f64) {
+    let is_reliable = residual <= GAIN;
     report.say(&format!(
-        "The knee is at slices of {}: from there on, slices twice as long give less than 1 % more throughput, and let the\n\
+        "The knee is at slices of {}{}: from there on, slices twice as long give less than {} more throughput, and let the\n\
          queries wait twice as long (p99 there: {}). A turn of this host costs the bulk work {}, by the law\n\
-         throughput = limit × slice / (slice + turn), fitted to all lengths; a host with another turn has another knee.",
+         throughput = limit × slice / (slice + turn), fitted to all lengths; a host with another turn has another knee.\n\
+         What was measured lies {} from the law (root of the mean square){}.",
         at.name(),
-        duration(at.median_p99_nanos() as u64),
+        if is_reliable { "" } else { " (not reliable)" },
+        percent(GAIN),
+        at.median_p99_nanos().map_or("no queries".to_owned(), |nanos| duration(nanos as u64)),
         duration((law.turn * 1e6) as u64),
+        percent(residual),
+        if is_reliable { "" } else { ", more than the gain that the knee is defined by: take more --rounds on a calmer machine" },
     ));
 }
 
@@ -162,19 +196,21 @@ fn plot(report: &mut Report, settings: &[Setting], law: Law, knee: usize) {
     let (mut against_wait, mut measured, mut fitted) = (Vec::new(), Vec::new(), Vec::new());
     let mut waits = [Vec::new(), Vec::new()];
     for (number, setting) in settings.iter().enumerate() {
-        let (slice, wait, ratio) =
-            (setting.length.as_nanos() as f64, setting.median_p99_nanos(), setting.ratio(longest));
-        let says = format!("{}: p99 {}, {}", setting.name(), duration(wait as u64), percent(ratio));
-        against_wait.push(Point::of(wait, ratio, says.clone()).labelled(name(number, setting)));
+        let (slice, ratio) = (setting.length.as_nanos() as f64, setting.ratio(longest));
+        let says = format!("{}: {}", setting.name(), percent(ratio));
+        if let Some(wait) = setting.median_p99_nanos() {
+            let says = format!("{says}, p99 {}", duration(wait as u64));
+            against_wait.push(Point::of(wait, ratio, says).labelled(name(number, setting)));
+        }
         measured.push(Point::of(slice, ratio, says).labelled(name(number, setting)));
         let share = law.share(setting.millis()) / law.share(longest.millis());
         fitted.push(Point::of(slice, share, format!("{}, the law: {}", setting.name(), percent(share))));
-        for (points, quantile) in waits.iter_mut().zip([0.5, 0.99]) {
-            let nanos = setting.waits.value_at_quantile(quantile);
+        for (points, share) in waits.iter_mut().zip([0.5, 0.99]).filter(|_| !setting.waits.is_empty()) {
+            let nanos = setting.waits.value_at_quantile(share);
             let says = format!(
                 "{}: {} of the waits are at most {}",
                 setting.name(),
-                percent(quantile),
+                percent(share),
                 duration(nanos)
             );
             points.push(Point::of(slice, nanos as f64, says));
@@ -204,30 +240,44 @@ fn plot(report: &mut Report, settings: &[Setting], law: Law, knee: usize) {
     report.plot(Plot::percentiles("Percentiles of these waits", curves));
 }
 
-fn warn(report: &mut Report, settings: &[Setting]) {
+fn warn(report: &mut Report, job: &Job<Index>, settings: &[Setting], late: &Histogram<u64>) {
     let mut disturbed = Disturbed::default();
     settings.iter().for_each(|setting| disturbed.merge(setting.disturbed));
-    let spreads: Vec<(String, f64)> = settings
-        .iter()
-        .map(|setting| (setting.name(), Rounds::of(setting.throughput.iter().copied()).spread()))
-        .collect();
-    let spreads: Vec<(&str, f64)> = spreads.iter().map(|(name, spread)| (name.as_str(), *spread)).collect();
+    let names: Vec<String> = settings.iter().map(Setting::name).collect();
+    let of_each = |share: fn(&Setting) -> f64| -> Vec<(&str, f64)> {
+        names.iter().map(String::as_str).zip(settings.iter().map(share)).collect()
+    };
+    let spread = |setting: &Setting| Rounds::of(setting.throughput.iter().copied()).spread().unwrap_or(0.0);
+    let off_cpu = |setting: &Setting| setting.off_cpu.iter().copied().flatten().fold(0.0, f64::max);
+    let is_known = settings.iter().all(|setting| setting.off_cpu.iter().all(Option::is_some));
     let all = [
         Warning::debug_build(),
+        Warning::few_rounds(settings[0].throughput.len()),
+        Warning::bulk_short(job.wall),
+        Warning::off_cpu_unknown(is_known),
         disturbed.share().and_then(|share| Warning::slices_disturbed("slices", share)),
-        Warning::spread(&spreads),
+        Warning::off_cpu(&of_each(off_cpu)),
+        Warning::spread(&of_each(spread)),
+        Warning::sender_late(late.value_at_quantile(0.99)),
     ];
-    all.into_iter().flatten().for_each(|warning| report.warn(warning));
+    let exhausted = names
+        .iter()
+        .zip(settings)
+        .map(|(name, setting)| Warning::plan_exhausted(&format!("slices of {name}"), setting.is_exhausted));
+    all.into_iter().chain(exhausted).flatten().for_each(|warning| report.warn(warning));
 }
 
 fn add_rows(report: &mut Report, setting: &Setting) {
     let name = format!("slices of {}", setting.name());
     report.row(Row::of_histogram(&name, "query wait", &setting.waits));
-    report.row(Row::of_figures(&name, "query wait, p99 of each round", "ns", &setting.p99_nanos));
+    if !setting.p99_nanos.is_empty() {
+        report.row(Row::of_figures(&name, "query wait, p99 of each round", "ns", &setting.p99_nanos));
+    }
     report.row(Row::of_figures(&name, "bulk throughput of each round", "MB/s", &setting.throughput));
     let own = "bulk throughput of each round in own time";
     report.row(Row::of_figures(&name, own, "MB/s", &setting.own_throughput));
     report.row(Row::of_histogram(&name, "length of a slice", &setting.held));
+    report.row(Row::of_histogram(&name, "lateness of the sender", &setting.late));
     if let Some(share) = setting.disturbed.share() {
         report.row(Row::of_figure(&name, "share of disturbed slices", "1", share));
     }
