@@ -103,7 +103,7 @@ fn plot(report: &mut Report, timings: &[Vec<Timings>], base: &str, ratio: fn(&[T
 
 #[cfg(test)]
 mod tests {
-    use super::operations::Sample;
+    use super::timings::Sample;
     use super::*;
     use crate::measure::Used;
 

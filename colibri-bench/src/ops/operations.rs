@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use crate::executors::{Executor, Latch};
 use crate::measure::{Used, Watch};
+use crate::ops::timings::Sample;
 
 /// What is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,15 +76,6 @@ impl Operation {
             Operation::TimerFired => "timer: set + fire, a task each".to_owned(),
         }
     }
-}
-
-/// What a round tells of an operation.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Sample {
-    /// The thread's own time of one of them, ns.
-    pub(crate) nanos: f64,
-    /// The time of all of them.
-    pub(crate) used: Used,
 }
 
 /// The time of one operation; none where the executor has no such thing. `scale` divides the numbers of operations.

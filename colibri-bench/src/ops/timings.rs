@@ -1,8 +1,16 @@
 //! What the rounds of an executor gave for one operation.
 
-use super::operations::Sample;
-use crate::measure::{Disturbed, Rounds};
+use crate::measure::{Disturbed, Rounds, Used};
 use crate::report::{Report, Row, digits, percent};
+
+/// What a round tells of an operation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sample {
+    /// The thread's own time of one of them, ns.
+    pub(crate) nanos: f64,
+    /// The time of all of them.
+    pub(crate) used: Used,
+}
 
 /// The rounds of one operation on one executor.
 #[derive(Debug, Clone, Default)]
@@ -63,7 +71,6 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::measure::Used;
 
     #[test]
     fn rounds_have_a_best_a_median_and_a_share_that_was_disturbed() {
