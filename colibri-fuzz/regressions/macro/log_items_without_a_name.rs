@@ -6,7 +6,9 @@
 #[cooperative]
 pub async fn entry() -> u64 {
     for _ in (0..1).map(Loud) {
+        soft_tick();
         for v5 in 0..1usize {
+            soft_tick();
             let mut v6: Vec<Loud> = (0..1).map(Loud).collect::<Vec<Loud>>();
         }
         note(1.5f64);
