@@ -38,8 +38,13 @@ struct Session {
     settings: String,
 }
 
+// Not the control flags: setting them again may spell out the speeds in these.
 fn settings(terminal: &dyn MasterPty) -> String {
-    format!("{:?}", terminal.get_termios().expect("a terminal has settings"))
+    let settings = terminal.get_termios().expect("a terminal has settings");
+    format!(
+        "{:?} {:?} {:?} {:?}",
+        settings.input_flags, settings.output_flags, settings.local_flags, settings.control_chars
+    )
 }
 
 impl Session {
