@@ -37,7 +37,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use async_io::Timer;
-use colibri_core::Scheduler;
+use colibri_core::{Scheduler, yield_now};
 use event_listener::Event;
 use futures::future::select;
 
@@ -66,7 +66,7 @@ impl Drive for Scheduler {
                 return;
             }
             if report.work_left {
-                give_way().await;
+                yield_now().await;
                 continue;
             }
             match report.next_timer {
@@ -78,17 +78,4 @@ impl Drive for Scheduler {
             }
         }
     }
-}
-
-/// Lets the executor run its other tasks, and look at its sockets.
-async fn give_way() {
-    let mut gave_way = false;
-    futures::future::poll_fn(|context| {
-        if std::mem::replace(&mut gave_way, true) {
-            return std::task::Poll::Ready(());
-        }
-        context.waker().wake_by_ref();
-        std::task::Poll::Pending
-    })
-    .await;
 }
