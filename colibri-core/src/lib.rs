@@ -72,7 +72,8 @@
 //! > 2 (A + q + d) + 2 N (q + d + c)
 //!
 //! while the host gives slices without a break. "Rises after 500 ms" is not "runs after 500 ms". A move to another class
-//! ([`Task::set_priority`]) begins a new wait: whoever moves a task again and again keeps it from rising.
+//! ([`Task::set_priority`]) keeps what a task has waited, but puts it at the tail and perhaps one class lower: after a move it waits
+//! no longer than A + q + d + 2 N (q + d + c), if that ends later.
 //!
 //! A slice is overdrawn by at most the longest gap between two checkpoints, plus the 20 µs between two looks at the
 //! clock.
@@ -116,7 +117,6 @@ mod strip;
 
 mod clock;
 mod coarse;
-mod debtors;
 mod instant;
 #[cfg(feature = "std")]
 mod interval;
@@ -124,6 +124,7 @@ mod priority;
 mod queue;
 mod remote;
 mod slot;
+mod stragglers;
 mod table;
 mod task;
 mod timer;

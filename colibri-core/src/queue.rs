@@ -15,7 +15,7 @@ use alloc::collections::BTreeMap;
 use core::cell::{Cell, RefCell};
 
 use crate::priority::Priority;
-use crate::slot::{NIL, Slot, State};
+use crate::slot::{NIL, STRAGGLER, Slot, State};
 use crate::table::Table;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -327,11 +327,13 @@ impl ReadyLists {
             let mut index = list.tail.get();
             for _ in 0..list.length.get() {
                 let slot = slots.at(index);
-                if slot.since.get() != before {
-                    break;
+                if !slot.is(STRAGGLER) {
+                    if slot.since.get() != before {
+                        break;
+                    }
+                    // A µs before the look: the next one must not take it for a task that came after this one.
+                    slot.since.set(now.wrapping_sub(1));
                 }
-                // A µs before the look: the next one must not take it for a task that came after this one.
-                slot.since.set(now.wrapping_sub(1));
                 index = slot.previous.get();
             }
         }

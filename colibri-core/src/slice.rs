@@ -43,7 +43,7 @@ pub struct SliceReport {
     /// The loop whose checkpoint that task passed last in that poll: its function, file and line. Checkpoints that come within
     /// 20 µs after one another are not told apart.
     pub last_checkpoint: Option<(&'static str, &'static str, u32)>,
-    /// Whether a task is ready now: the host should come back as soon as it can.
+    /// Whether there is something to do now, a task that is ready for example: the host should come back as soon as it can.
     pub work_left: bool,
     /// When the next timer is due: with no work left, the host may sleep until then or until it is notified.
     pub next_timer: Option<Instant>,
@@ -102,7 +102,7 @@ impl Engine {
         self.counters.slice(end - start, overrun);
         report.used = Duration::from_nanos(end - start);
         report.overrun = Duration::from_nanos(overrun);
-        report.work_left = self.has_ready() || self.has_news();
+        report.work_left = self.has_work();
         report.next_timer = self.next_due().map(Instant::from_nanos);
         self.remote.clear_yield_request();
         if self.events.wanted() {
@@ -156,6 +156,11 @@ impl Engine {
         self.look(self.read_clock());
         self.fire_timers();
         self.take_news();
-        self.has_ready() || self.has_news()
+        self.has_work()
+    }
+
+    /// Whether there is something to do now.
+    fn has_work(&self) -> bool {
+        self.has_ready() || self.has_news() || self.has_due_timers()
     }
 }

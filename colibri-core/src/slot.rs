@@ -166,8 +166,8 @@ pub(crate) const HIDDEN: u8 = 32;
 /// Awaits handles of other tasks.
 pub(crate) const WAITS: u8 = 64;
 
-/// Was passed over for what it had overdrawn, since it became ready.
-pub(crate) const DEBTOR: u8 = 128;
+/// Has waited longer than its place in its list says; see [`crate::stragglers`].
+pub(crate) const STRAGGLER: u8 = 128;
 
 /// 48 bytes. What few tasks need is in side tables.
 pub(crate) struct Slot {

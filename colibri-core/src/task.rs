@@ -269,12 +269,12 @@ impl<T: 'static> Task<T> {
         self.engine.resume(self.id);
     }
 
-    /// Moves it to another class, to that class's tail if it is ready. It is O(1), but see
-    /// [`TaskBuilder`](crate::TaskBuilder).
+    /// Moves it to another class, to that class's tail if it is ready. What it has waited there counts towards its rise
+    /// ([`Builder::upgrade_after`](crate::Builder::upgrade_after)) in the new class as well. A move to the class that it has
+    /// changes nothing.
     ///
-    /// A ready task begins a new wait with it: what it has waited before does not count towards its rise
-    /// ([`Builder::upgrade_after`](crate::Builder::upgrade_after)), so that whoever moves a task again and again keeps it from
-    /// rising. A move to the class that it has changes nothing.
+    /// It is O(1) in the number of tasks; of one that has waited, O(log m) in the number m of those that were moved while they
+    /// waited and have not run since.
     pub fn set_priority(&self, priority: Priority) {
         self.engine.set_priority(self.id, priority);
     }

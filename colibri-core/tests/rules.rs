@@ -413,26 +413,6 @@ fn rule_04_idle_work_rises_twice_and_falls_back() {
 }
 
 #[test]
-fn rule_04_a_move_to_another_class_begins_a_new_wait() {
-    // Each 400 ms a ready task is moved, or not; it would rise after 500 ms, and run.
-    for moves in [false, true] {
-        let bench = Bench::new();
-        bench.start(Priority::Immediate, bench.work("m", u32::MAX, MS));
-        let waits = bench.scheduler.spawn(Priority::Normal, bench.work("waits", 1, MS));
-        for _ in 0..4 {
-            bench.scheduler.run_for(400 * MS);
-            if moves {
-                waits.set_priority(Priority::Idle);
-                waits.set_priority(Priority::Normal);
-            }
-        }
-        assert_eq!(bench.log.count("waits"), usize::from(!moves), "moved: {moves}");
-        bench.scheduler.run_for(600 * MS);
-        assert_eq!(bench.log.count("waits"), 1, "left alone it rises, moved: {moves}");
-    }
-}
-
-#[test]
 fn rule_04_a_storm_of_promotions_leaves_the_upper_class_half() {
     // Also when the storm has waited at the Normal level for as long again and rises to Immediate, where nobody else is.
     for upper in [Priority::Immediate, Priority::Normal] {
@@ -540,6 +520,36 @@ fn rule_04_the_bound_holds_on_a_clock_that_is_looked_at_seldom() {
         let waited = ran.get().unwrap_or(Duration::MAX);
         assert!(waited >= 500 * MS && waited <= bound, "gaps of {gap:?}: it waited {waited:?} of {bound:?}");
     }
+}
+
+#[test]
+fn rule_04_who_is_moved_to_and_fro_does_not_lose_what_it_waited() {
+    for (one, other) in [(Priority::Normal, Priority::Idle), (Priority::Idle, Priority::Normal)] {
+        let bench = Bench::new();
+        bench.start(Priority::Immediate, bench.work("i", u32::MAX, MS));
+        let moved = bench.scheduler.spawn(one, bench.work("moved", 1, MS));
+        while !moved.is_finished() && bench.ms() < 3000 {
+            bench.scheduler.run_for(10 * MS);
+            moved.set_priority(if moved.priority() == Some(one) { other } else { one });
+        }
+        // Each time it is Normal it is one class from what never ends: A, and then a turn.
+        assert!((500..=520).contains(&bench.ms()), "{one} first: {} ms", bench.ms());
+    }
+}
+
+#[test]
+fn rule_04_a_move_counts_from_when_it_became_ready_also_where_nobody_rises() {
+    // While it is Immediate and its turn was cut, no list that is searched has it.
+    let bench = Bench::new();
+    let mine = bench.scheduler.spawn(Priority::Immediate, bench.work("mine", 2, MS));
+    bench.scheduler.run_for(MS);
+    bench.clock.advance(400 * MS);
+    bench.start(Priority::Immediate, bench.work("other", u32::MAX, MS));
+    mine.set_priority(Priority::Normal);
+    bench.scheduler.run_for(98 * MS);
+    assert_eq!(bench.log.folded(), "mine other×98");
+    bench.scheduler.run_for(6 * MS);
+    assert_eq!(bench.log.count("mine"), 1);
 }
 
 #[test]
@@ -1079,6 +1089,34 @@ fn rule_08_a_wake_runs_nothing_by_itself_whatever_the_task_does() {
 }
 
 #[test]
+fn rule_08_a_wake_by_another_task_runs_nothing_before_that_one_gives_way() {
+    for state in STATES {
+        let told = Log::default();
+        let bench = Bench::with(|builder| builder.observer(Teller(told.clone())));
+        let Subject { task, alive: _alive, seen } = in_state(&bench, state);
+        if seen.polls() == 0 {
+            // Nobody has a waker of a task that was never polled.
+            continue;
+        }
+        bench.slices(5);
+        told.take();
+        let log = told.clone();
+        bench.start(Priority::Normal, async move {
+            log.say("in");
+            seen.wake();
+            seen.wake();
+            log.say("out");
+        });
+        bench.slices(5);
+        // Its events are told when the waker's poll is over.
+        let expected = if state == "idle" { "in out 0:woken" } else { "in out 1:done" };
+        let events = told.folded();
+        assert!(events.contains(expected), "{state}: {events}");
+        drop(task);
+    }
+}
+
+#[test]
 fn rule_08_wakes_of_the_running_task_run_nothing_and_are_one_poll_after_it() {
     for (from, expected) in [
         ("here", "start in out Own start waits"),
@@ -1272,6 +1310,38 @@ fn rule_10_a_timer_that_is_due_takes_no_later_one_along() {
     bench.clock.advance(MS / 2);
     bench.slices(1);
     assert_eq!(bench.log.folded(), "end 22 start 22");
+}
+
+#[test]
+fn rule_10_many_timers_that_are_due_together_hold_the_thread_no_longer_than_a_slice() {
+    let bench = Bench::new();
+    let tasks: Vec<_> = (0..20)
+        .map(|_| {
+            let (clock, log) = (bench.clock.clone(), bench.log.clone());
+            let task = until_dropped(move || {
+                clock.advance(MS);
+                log.say("dropped");
+            });
+            bench.scheduler.task(task).timeout(100 * MS).spawn()
+        })
+        .collect();
+    bench.scheduler.run_slice();
+    bench.clock.advance(100 * MS);
+    let mut reports = Vec::new();
+    for _ in 0..4 {
+        bench.start(Priority::Normal, bench.say("beside"));
+        let report = bench.scheduler.run_slice();
+        reports.push(format!("{}, {} ms", bench.log.folded(), report.used.as_millis()));
+        assert_eq!(report.work_left, reports.len() < 3);
+    }
+    let expected = [
+        "dropped beside dropped×8, 8 ms",
+        "dropped beside dropped×8, 8 ms",
+        "dropped beside dropped, 2 ms",
+        "beside, 0 ms",
+    ];
+    assert_eq!(reports, expected);
+    drop(tasks);
 }
 
 #[test]

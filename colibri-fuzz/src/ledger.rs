@@ -41,6 +41,8 @@ pub(crate) struct Entry {
     pub(crate) since_place: usize,
     /// What of that time the host was away.
     pub(crate) away_before: u64,
+    /// How long it had waited of the host's time when it changed its class last in this wait, in nanoseconds.
+    pub(crate) before_move: u64,
     /// When its present or last poll began.
     pub(crate) started: u64,
     /// Whether that poll began a turn of its own, rather than going on with one that the host or a higher class cut.
@@ -84,7 +86,7 @@ pub(crate) struct Ledger {
     /// How many of these are at home there.
     pub(crate) at_home: [usize; 3],
     pub(crate) running: Option<u32>,
-    /// Who changed its class in the last event: the wait of such a task begins anew.
+    /// Who changed its class in the last event: such a task goes to the tail, but keeps its wait.
     pub(crate) moved: Vec<u32>,
     /// The present slice's begin and length.
     pub(crate) slice: Option<(u64, u64)>,
@@ -110,6 +112,7 @@ impl Ledger {
             since: 0,
             since_place: 0,
             away_before: 0,
+            before_move: 0,
             started: 0,
             fresh: true,
             keeps_turn: false,
@@ -243,7 +246,7 @@ impl Ledger {
             }
             _ => return,
         }
-        self.place_again(&before, &mut entry, at, false);
+        self.place_again(&before, &mut entry, at);
         self.tasks[task as usize] = entry;
         if entry.state == State::Ended && before.state != State::Ended {
             self.end_waits(task, at);
@@ -278,13 +281,19 @@ impl Ledger {
             // One that runs goes on at its new level: as one of the class, not as a guest.
             entry.level = entry.class;
             self.moved.push(task);
-            self.place_again(&before, &mut entry, at, true);
+            entry.before_move = self.waited(&entry, at);
+            self.place_again(&before, &mut entry, at);
             self.tasks[task as usize] = entry;
             next = entry.awaits;
         }
     }
 
-    fn place_again(&mut self, before: &Entry, entry: &mut Entry, at: u64, restart: bool) {
+    /// How long a task has waited of the host's time.
+    pub(crate) fn waited(&self, entry: &Entry, at: u64) -> u64 {
+        (at - entry.since) - (self.away_at(at) - entry.away_before)
+    }
+
+    fn place_again(&mut self, before: &Entry, entry: &mut Entry, at: u64) {
         if before.can_run() {
             self.can_run[before.level as usize] -= 1;
             self.at_home[before.level as usize] -= usize::from(before.is_at_home());
@@ -292,8 +301,9 @@ impl Ledger {
         if entry.can_run() {
             self.can_run[entry.level as usize] += 1;
             self.at_home[entry.level as usize] += usize::from(entry.is_at_home());
-            if !before.can_run() || restart {
+            if !before.can_run() {
                 entry.since = at;
+                entry.before_move = 0;
                 entry.since_place = self.place - 1;
                 entry.away_before = self.away_at(at);
             }

@@ -52,6 +52,7 @@ struct Inner<R> {
     guest_before: Cell<bool>,
     timers: RefCell<Vec<Timer>>,
     made: Cell<u64>,
+    stragglers: Cell<u64>,
     /// Wakes that came while the host had the thread, in order.
     news: RefCell<VecDeque<u32>>,
     running: Cell<Option<u32>>,
@@ -94,8 +95,17 @@ struct Task {
     bonus: u64,
     /// Nanoseconds used of the present turn, with what was carried over.
     used: u64,
-    /// Since when it waits, in microseconds.
+    /// Since when it waits at its level, and since when it is ready at all, in microseconds.
     since: u64,
+    ready_since: u64,
+    /// How many were passed over or moved before it was, since it is ready: on a tie it rises in that order.
+    came: Option<u64>,
+}
+
+impl Task {
+    fn becomes_ready(&mut self, now_micros: u64) {
+        (self.since, self.ready_since, self.came) = (now_micros, now_micros, None);
+    }
 }
 
 impl std::fmt::Debug for Task {
@@ -209,6 +219,7 @@ impl<R: Rules> Inner<R> {
             if owes_a_turn && !guest && !alone {
                 // Passed over: this round pays off one turn.
                 self.with(task, |task| task.used -= task.turn);
+                self.note_straggler(task);
                 self.own.borrow_mut()[level as usize].push_back(task);
                 continue;
             }
@@ -289,7 +300,7 @@ impl<R: Rules> Inner<R> {
         self.note(task, What::Yielded(why));
         let class = self.with(task, |task| {
             task.state = State::Ready;
-            task.since = self.now() / 1_000;
+            task.becomes_ready(self.now() / 1_000);
             task.goes_on = end == End::Head;
             task.class
         });
@@ -301,6 +312,13 @@ impl<R: Rules> Inner<R> {
             End::Head => queue.push_front(task),
             End::Tail => queue.push_back(task),
         }
+    }
+
+    /// It goes to the tail, but keeps its wait.
+    fn note_straggler(&self, task: u32) {
+        let came = self.stragglers.get();
+        self.stragglers.set(came + 1);
+        self.with(task, |task| task.came = task.came.or(Some(came)));
     }
 
     /// The task is over: its future is gone. Whoever awaits it is woken last.
@@ -341,6 +359,7 @@ impl<R: Rules> Inner<R> {
                 self.with(task, |task| {
                     task.since = now;
                     task.goes_on = false;
+                    task.came = None;
                     if self.rules.promotion_forgives() {
                         task.used = 0;
                     }
@@ -352,7 +371,7 @@ impl<R: Rules> Inner<R> {
     }
 
     /// Who has waited longest at this level, if too long. Of those that came in the same microsecond: the first of the
-    /// round robin, the first guest, the one whose turn was cut first, then the others by number.
+    /// round robin, the first guest, the one whose turn was cut first, then those that were passed over or moved, in order.
     fn overdue(&self, level: Class, now: u64) -> Option<u32> {
         let (own, guests) = (self.own.borrow(), self.guests.borrow());
         let (own, guests) = (&own[level as usize], &guests[level as usize]);
@@ -360,7 +379,11 @@ impl<R: Rules> Inner<R> {
         let is_cut = |task: &&u32| self.with(**task, |task| task.goes_on);
         let heads = [own.iter().find(|task| !is_cut(task)), guests.front(), own.iter().rfind(is_cut)];
         let first = heads.into_iter().flatten().min_by_key(|task| since(task)).copied()?;
-        let longest = own.iter().chain(guests).copied().min_by_key(|task| (since(task), *task))?;
+        let longest = own
+            .iter()
+            .chain(guests)
+            .copied()
+            .min_by_key(|task| (since(task), self.with(*task, |task| task.came)))?;
         let longest = if since(&longest) < since(&first) { longest } else { first };
         self.rules.rises(now.saturating_sub(since(&longest)), self.upgrade_after_micros).then_some(longest)
     }

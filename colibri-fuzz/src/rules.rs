@@ -51,6 +51,10 @@ pub const LONGEST_STANDSTILL_NANOS: u64 = 50_000_000;
 /// One part in so many of the time that passes may be stood still in for a clock that steps back again and again.
 pub const STANDSTILL_SHARE: u64 = 16;
 
+/// A stretch without a look at the clock that is this long, 1 s, is a clock that jumped, or past making good: it is charged one
+/// turn.
+pub const JUMP_NANOS: u64 = 1_000_000_000;
+
 /// The time, and what is known of a clock that steps back. All in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Time {
@@ -202,7 +206,7 @@ pub trait Rules: Default + 'static {
     /// What a task is charged that ran for `passed` nanoseconds without a look at the clock. A second and more is a
     /// clock that jumped, or past making good: one turn.
     fn charges(&self, passed: u64, quantum: u64) -> u64 {
-        if passed >= 1_000_000_000 { quantum } else { passed }
+        if passed >= JUMP_NANOS { quantum } else { passed }
     }
 
     /// Whether a guest goes home after it ran.

@@ -35,7 +35,7 @@ impl Engine {
     }
 
     fn with_account(&self, index: u32, f: impl FnOnce(&mut TaskStats)) -> Option<()> {
-        self.extras.borrow_mut().get_mut(&index)?.account.as_mut().map(f)
+        self.extras.borrow_mut().get_mut(index)?.account.as_mut().map(f)
     }
 
     /// What is kept of a task's extras when it has ended: the account, until nobody can ask any more.
@@ -50,6 +50,6 @@ impl Engine {
 
     pub(crate) fn task_stats(&self, id: TaskId) -> Option<TaskStats> {
         let (index, slot) = self.find(id)?;
-        if slot.is(EXTRAS) { self.extras.borrow().get(&index)?.account } else { None }
+        if slot.is(EXTRAS) { self.extras.borrow().get(index)?.account } else { None }
     }
 }

@@ -35,7 +35,7 @@ impl Engine {
     /// The task's time is over.
     pub(super) fn time_out(&self, index: u32, slot: &Slot) {
         if slot.state.get() == State::Running
-            && let Some(extras) = self.extras.borrow_mut().get_mut(&index)
+            && let Some(extras) = self.extras.borrow_mut().get_mut(index)
         {
             extras.timed_out = true;
         }
@@ -186,7 +186,7 @@ impl Engine {
 
     pub(crate) fn progress(&self, id: TaskId) -> Option<(u64, u64)> {
         let (index, slot) = self.find(id)?;
-        if slot.is(EXTRAS) { self.extras.borrow().get(&index)?.progress } else { None }
+        if slot.is(EXTRAS) { self.extras.borrow().get(index)?.progress } else { None }
     }
 
     /// Notes how far the running task is.
@@ -195,7 +195,7 @@ impl Engine {
         let running = self.running.get();
         if running != NIL {
             self.slots.at(running).set(EXTRAS);
-            self.extras.borrow_mut().entry(running).or_default().progress = Some(progress);
+            self.extras.borrow_mut().get_or_default(running).progress = Some(progress);
         }
     }
 
@@ -227,7 +227,7 @@ impl Engine {
         if !slot.is(EXTRAS) {
             return None;
         }
-        self.extras.borrow().get(&index)?.name.clone()
+        self.extras.borrow().get(index)?.name.clone()
     }
 }
 

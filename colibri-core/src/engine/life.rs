@@ -9,7 +9,9 @@ use crate::event::Kind;
 use crate::fault::{self, Fault};
 use crate::priority::Priority;
 use crate::queue;
-use crate::slot::{DEBTOR, DETACHED, EXTRAS, HIDDEN, Left, NIL, Object, PAUSED, Slot, State, WAITS, WOKEN};
+use crate::slot::{
+    DETACHED, EXTRAS, HIDDEN, Left, NIL, Object, PAUSED, STRAGGLER, Slot, State, WAITS, WOKEN,
+};
 use crate::stats::TaskStats;
 use crate::task::{SpawnError, TaskId};
 use crate::timer::Target;
@@ -127,7 +129,7 @@ impl Engine {
         let generation = slot.generation.get();
         let start = start.map(|due| self.add_timer(due, Target::Task(index, generation)));
         let end = end.map(|due| self.add_timer(due, Target::End(index, generation)));
-        if let Some(extras) = self.extras.borrow_mut().get_mut(&index) {
+        if let Some(extras) = self.extras.borrow_mut().get_mut(index) {
             extras.start = start;
             extras.timeout = end;
         }
@@ -166,7 +168,7 @@ impl Engine {
         let came = self.came.get() + 1;
         let deadline = {
             let mut extras = self.extras.borrow_mut();
-            let Some(extras) = extras.get_mut(&index) else { return false };
+            let Some(extras) = extras.get_mut(index) else { return false };
             let Some(deadline) = extras.deadline else { return false };
             extras.came = came;
             deadline
@@ -179,15 +181,15 @@ impl Engine {
 
     /// Out of the ready list it is in.
     pub(super) fn unlink(&self, index: u32, slot: &Slot) {
-        if slot.is(DEBTOR) {
-            self.forget_debtor(index, slot);
+        if slot.is(STRAGGLER) {
+            self.forget_straggler(index, slot);
         }
         if queue::is_promoted(slot.place.get()) {
             self.risen.borrow_mut().remove(&index);
         }
         self.ready.unlink(&self.slots, index, slot, || {
             let extras = self.extras.borrow();
-            let extras = extras.get(&index);
+            let extras = extras.get(index);
             extras.map_or((0, 0), |extras| (extras.deadline.unwrap_or(0), extras.came))
         });
     }
@@ -254,7 +256,7 @@ impl Engine {
     #[cold]
     pub(super) fn drop_extras(&self, index: u32, slot: &Slot, leftovers: &mut Leftovers) {
         slot.clear(EXTRAS);
-        let extras = self.extras.borrow_mut().remove(&index);
+        let extras = self.extras.borrow_mut().remove(index);
         let keys = extras.as_ref().map(|extras| [extras.start, extras.timeout]).unwrap_or_default();
         for key in keys.into_iter().flatten() {
             // These timers' targets are numbers: there is nothing to drop.
@@ -272,7 +274,7 @@ impl Engine {
         slot.state.set(State::Vacant);
         if slot.is(EXTRAS) {
             // Of an ended task only the account is left, which has no destructor.
-            self.extras.borrow_mut().remove(&index);
+            self.extras.borrow_mut().remove(index);
         }
         let generation = slot.generation.get() + 1;
         slot.generation.set(generation);

@@ -90,7 +90,7 @@ impl Engine {
         if !slot.is(EXTRAS) {
             return slot.class.get();
         }
-        self.extras.borrow().get(&index).and_then(|extras| extras.own_class).unwrap_or(slot.class.get())
+        self.extras.borrow().get(index).and_then(|extras| extras.own_class).unwrap_or(slot.class.get())
     }
 
     /// Puts `first`, and transitively whom it awaits, into the class that its own and its waiter's make. A list of its
@@ -115,9 +115,9 @@ impl Engine {
         let lifted = waiter.map_or(own, |waiter| own.min(self.slots.at(waiter).class.get()));
         if lifted != own {
             slot.set(EXTRAS);
-            self.extras.borrow_mut().entry(index).or_default().own_class = Some(own);
+            self.extras.borrow_mut().get_or_default(index).own_class = Some(own);
         } else if slot.is(EXTRAS)
-            && let Some(extras) = self.extras.borrow_mut().get_mut(&index)
+            && let Some(extras) = self.extras.borrow_mut().get_mut(index)
         {
             extras.own_class = None;
         }
@@ -131,7 +131,7 @@ impl Engine {
 
     /// Sets a task's own class.
     pub(super) fn set_own_class(&self, index: u32, slot: &Slot, class: Priority) {
-        if let Some(extras) = self.extras.borrow_mut().get_mut(&index)
+        if let Some(extras) = self.extras.borrow_mut().get_mut(index)
             && extras.own_class.is_some()
         {
             extras.own_class = Some(class);
@@ -149,16 +149,22 @@ impl Engine {
         }
     }
 
-    /// To the tail of `class`, if it is ready.
+    /// To the tail of `class`, if it is ready. What it has waited counts there as well: else a task that is moved to and fro
+    /// would never rise.
     fn move_to_class(&self, index: u32, slot: &Slot, class: Priority) {
         self.look_before_stamp();
-        let ready = slot.state.get() == State::Ready;
-        if ready {
+        if slot.state.get() == State::Ready {
+            let since = self.ready_since(index, slot);
             self.unlink(index, slot);
-        }
-        slot.class.set(class);
-        if ready {
+            slot.class.set(class);
             self.enqueue(index, slot);
+            if slot.since.replace(since) != since {
+                self.note_straggler(index, slot, class);
+                // When the next one is overdue was found out without it, if it waited where nobody rises.
+                self.no_promotion_for.set(0);
+            }
+        } else {
+            slot.class.set(class);
         }
         if self.running.get() == index {
             self.running_level.set(class);

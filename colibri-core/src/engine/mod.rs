@@ -4,6 +4,7 @@
 //! and handed out. So whatever user code calls, it meets a consistent scheduler.
 
 mod account;
+mod extras;
 mod handle;
 mod leftovers;
 mod life;
@@ -13,6 +14,8 @@ mod poll;
 mod time;
 mod watch;
 
+pub(crate) use self::extras::Extras;
+use self::extras::ExtrasTable;
 use self::leftovers::Leftovers;
 pub(crate) use self::poll::{Polls, Root};
 use self::time::SteppedBack;
@@ -20,7 +23,6 @@ use self::time::SteppedBack;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::rc::Rc;
-use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cell::{Cell, OnceCell, RefCell};
@@ -30,7 +32,6 @@ use core::time::Duration;
 use crate::activity::Activity;
 use crate::clock::Clock;
 use crate::coarse::CoarseClock;
-use crate::debtors::Debtors;
 use crate::event::{Events, Kind, TaskEvent};
 use crate::instant::{Instant, nanos};
 use crate::meter::{Meter, UNLIMITED};
@@ -38,10 +39,11 @@ use crate::priority::Priority;
 use crate::queue::{self, ReadyLists};
 use crate::remote::{Hook, Message, Remote};
 use crate::slot::{HIDDEN, NIL, Object, Slot, State};
-use crate::stats::{Counters, TaskStats};
+use crate::stats::Counters;
+use crate::stragglers::Stragglers;
 use crate::table::Table;
 use crate::task::TaskId;
-use crate::timer::{Key, Timers};
+use crate::timer::Timers;
 use crate::unwind::Containment;
 use crate::waker::Entry;
 
@@ -59,30 +61,6 @@ pub(crate) struct Figures {
     pub(crate) shuffle: Option<u64>,
 }
 
-/// What few tasks have.
-#[derive(Default)]
-pub(crate) struct Extras {
-    pub(crate) name: Option<String>,
-    pub(crate) weight: Option<u32>,
-    /// Not ready before its timer says so.
-    pub(crate) delayed: bool,
-    /// Orders it among its class.
-    pub(crate) deadline: Option<u64>,
-    /// Keeps equal deadlines in the order of coming.
-    pub(crate) came: u64,
-    /// The timer of a delayed start.
-    pub(crate) start: Option<Key>,
-    /// The timer that ends it, and whether that has happened while it ran.
-    pub(crate) timeout: Option<Key>,
-    pub(crate) timed_out: bool,
-    /// Its own class, while it is lifted to its waiter's.
-    pub(crate) own_class: Option<Priority>,
-    /// How far it says it is.
-    pub(crate) progress: Option<(u64, u64)>,
-    /// What it used, if somebody wants to know.
-    pub(crate) account: Option<TaskStats>,
-}
-
 /// The wakers of those who await a handle, beside the slots since few tasks are awaited while they run.
 #[derive(Default)]
 struct Joiners {
@@ -94,7 +72,7 @@ pub(crate) struct Engine {
     slots: Table<Slot>,
     free: Cell<u32>,
     ready: ReadyLists,
-    debtors: Debtors,
+    stragglers: Stragglers,
     /// Since when promoted tasks are ready, by task; their slots say since when they stand at their new level.
     risen: RefCell<BTreeMap<u32, u32>>,
     /// What the running task was lent as a waker; its own once it keeps a clone.
@@ -141,7 +119,7 @@ pub(crate) struct Engine {
     /// How many of them may be looked at for one that is free, besides what each demand may.
     looks_into_limbo: Cell<u32>,
     joiners: RefCell<Joiners>,
-    extras: RefCell<BTreeMap<u32, Box<Extras>>>,
+    extras: RefCell<ExtrasTable>,
     timers: RefCell<Timers>,
     /// Who awaits whose handle, by waiter and by target.
     waits: RefCell<BTreeMap<(u32, u32), lift::Wait>>,
@@ -176,7 +154,7 @@ impl Engine {
             slots: Table::new(),
             free: Cell::new(NIL),
             ready: ReadyLists::new(figures.shuffle),
-            debtors: Debtors::default(),
+            stragglers: Stragglers::default(),
             risen: RefCell::default(),
             spare: Cell::new(NIL),
             running: Cell::new(NIL),

@@ -11,7 +11,7 @@ use crate::meter::UNLIMITED;
 use crate::priority::Priority;
 use crate::queue;
 use crate::slot::{
-    CANCELLED, DEBTOR, DETACHED, EXTRAS, HIDDEN, Left, NIL, Object, PAUSED, Slot, State, WAITS, WOKEN,
+    CANCELLED, DETACHED, EXTRAS, HIDDEN, Left, NIL, Object, PAUSED, STRAGGLER, Slot, State, WAITS, WOKEN,
 };
 use crate::task::TaskError;
 use crate::unwind;
@@ -54,8 +54,8 @@ impl Engine {
             if slot.used.get() != 0 && !guest && self.passes_over(index, slot, level) {
                 continue;
             }
-            if slot.is(DEBTOR) {
-                self.forget_debtor(index, slot);
+            if slot.is(STRAGGLER) {
+                self.forget_straggler(index, slot);
             }
             self.ready.note_run(guest);
             return Some(Turn { index, slot, level, guest });
@@ -73,20 +73,26 @@ impl Engine {
             return false;
         }
         slot.used.set(left as u32);
-        if !slot.is(DEBTOR) {
-            slot.set(DEBTOR);
-            let waited = self.now_micros.get().wrapping_sub(slot.since.get());
-            let since = (self.now.get() / 1000).saturating_sub(u64::from(waited));
-            self.debtors.add(index, level, since);
+        if !slot.is(STRAGGLER) {
+            self.note_straggler(index, slot, level);
         }
         self.ready.push_back(&self.slots, index, slot, level, queue::Kind::Ready);
         true
     }
 
+    /// It goes to the tail, but keeps its wait.
     #[cold]
-    pub(super) fn forget_debtor(&self, index: u32, slot: &Slot) {
-        slot.clear(DEBTOR);
-        self.debtors.remove(index);
+    pub(super) fn note_straggler(&self, index: u32, slot: &Slot, level: Priority) {
+        slot.set(STRAGGLER);
+        let waited = self.now_micros.get().wrapping_sub(slot.since.get());
+        let since = (self.now.get() / 1000).saturating_sub(u64::from(waited));
+        self.stragglers.add(index, level, since);
+    }
+
+    #[cold]
+    pub(super) fn forget_straggler(&self, index: u32, slot: &Slot) {
+        slot.clear(STRAGGLER);
+        self.stragglers.remove(index);
     }
 
     /// Polls a task that `pick` gave out: whether it has ended. `WATCHED`: an observer is to be told.
@@ -166,7 +172,7 @@ impl Engine {
 
     /// Since when a promoted task is ready, which is forgotten with that.
     #[cold]
-    fn ready_since(&self, index: u32, slot: &Slot) -> u32 {
+    pub(super) fn ready_since(&self, index: u32, slot: &Slot) -> u32 {
         self.risen.borrow_mut().remove(&index).unwrap_or(slot.since.get())
     }
 
@@ -293,7 +299,7 @@ impl Engine {
         if slot.is(DETACHED) || !slot.is(EXTRAS) {
             return Left::Nothing;
         }
-        let timed_out = self.extras.borrow().get(&index).is_some_and(|extras| extras.timed_out);
+        let timed_out = self.extras.borrow().get(index).is_some_and(|extras| extras.timed_out);
         if timed_out { Left::failure(TaskError::TimedOut) } else { Left::Nothing }
     }
 }

@@ -131,7 +131,7 @@ impl Engine {
 
     #[cold]
     pub(super) fn weighted_quota(&self, index: u32) -> u64 {
-        let weight = self.extras.borrow().get(&index).and_then(|extras| extras.weight).unwrap_or(1);
+        let weight = self.extras.borrow().get(index).and_then(|extras| extras.weight).unwrap_or(1);
         self.figures.quantum.saturating_mul(u64::from(weight))
     }
 
@@ -255,14 +255,14 @@ impl Engine {
     fn longest_waiting(&self, level: Priority) -> Option<(u64, u32)> {
         let listed = self.ready.longest_waiting(&self.slots, level, self.now_micros.get());
         let listed = listed.map(|(waited, index)| (u64::from(waited), index));
-        let debtor = self
-            .debtors
+        let straggler = self
+            .stragglers
             .oldest(level)
             .map(|(index, since)| ((self.now.get() / 1000).saturating_sub(since), index));
         // On a tie the one in the lists comes first.
-        match (listed, debtor) {
-            (Some(listed), Some(debtor)) => Some(if debtor.0 > listed.0 { debtor } else { listed }),
-            (listed, debtor) => listed.or(debtor),
+        match (listed, straggler) {
+            (Some(listed), Some(straggler)) => Some(if straggler.0 > listed.0 { straggler } else { listed }),
+            (listed, straggler) => listed.or(straggler),
         }
     }
 }

@@ -49,7 +49,7 @@ impl<R: Rules> Inner<R> {
     pub(super) fn enqueue(&self, task: u32) {
         let class = self.with(task, |task| {
             task.state = State::Ready;
-            task.since = self.now() / 1_000;
+            task.becomes_ready(self.now() / 1_000);
             task.goes_on = false;
             task.class
         });
@@ -182,7 +182,7 @@ impl<R: Rules> Inner<R> {
         }
     }
 
-    /// To the tail of `class`, if it is ready.
+    /// To the tail of `class`, if it is ready. What it has waited counts there as well.
     fn move_to(&self, task: u32, class: Class) {
         self.charge();
         let state = self.with(task, |task| {
@@ -191,8 +191,13 @@ impl<R: Rules> Inner<R> {
         });
         match state {
             State::Ready => {
+                let since = self.with(task, |task| task.ready_since);
                 self.unqueue(task);
                 self.enqueue(task);
+                if since != self.with(task, |task| task.since) {
+                    self.with(task, |task| task.becomes_ready(since));
+                    self.note_straggler(task);
+                }
             }
             State::Running => self.running_level.set(class),
             State::Waiting | State::Ended => {}

@@ -54,6 +54,7 @@ impl<R: Rules> Subject for Model<R> {
             guest_before: Cell::default(),
             timers: RefCell::default(),
             made: Cell::default(),
+            stragglers: Cell::default(),
             news: RefCell::default(),
             running: Cell::default(),
             running_level: Cell::new(Class::Idle),
@@ -70,6 +71,8 @@ impl<R: Rules> Subject for Model<R> {
         F: Future<Output = ()> + 'static,
     {
         let Spec { number, class, weight, .. } = spec;
+        // The real one looks at its clock first, refused or not.
+        self.0.charge();
         let live = self.0.tasks.borrow().values().filter(|task| task.state != State::Ended).count();
         if self.0.rules.refuses(live, self.0.slices.max_tasks) {
             let _ = catch_unwind(AssertUnwindSafe(|| drop(future)));
@@ -95,9 +98,10 @@ impl<R: Rules> Subject for Model<R> {
             bonus: 0,
             used: 0,
             since: 0,
+            ready_since: 0,
+            came: None,
         };
         self.0.tasks.borrow_mut().insert(number, task);
-        self.0.charge();
         self.0.enqueue(number);
         number
     }

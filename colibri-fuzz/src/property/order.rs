@@ -157,6 +157,10 @@ pub fn promotion(trace: &Trace) -> Result<(), Breach> {
             _ => {}
         }
         ledger.apply(event);
+        for moved in &ledger.moved {
+            // In its new class all that it has waited counts.
+            risen[*moved as usize] = 0;
+        }
     }
     Ok(())
 }

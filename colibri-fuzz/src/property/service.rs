@@ -2,6 +2,7 @@
 
 use super::Breach;
 use crate::ledger::{Ledger, State};
+use crate::rules::JUMP_NANOS;
 use crate::span::{nanos, short};
 use crate::trace::{HOST, Trace, What, Why};
 
@@ -162,7 +163,8 @@ pub fn slice(trace: &Trace) -> Result<(), Breach> {
 ///
 /// With weights all of these but q are divided by the task's weight: services are in proportion to the weights.
 ///
-/// A yield of its own, a wait, a pause, a move or a promotion of either ends the stretch. Checked for all pairs of
+/// A yield of its own, a wait, a pause, a move or a promotion of either ends the stretch, and so does a poll of [`JUMP_NANOS`].
+/// Checked for all pairs of
 /// the first [`LAG_TASKS`] tasks, at the end of each poll.
 ///
 /// # Errors
@@ -195,10 +197,9 @@ pub fn lag(trace: &Trace) -> Result<(), Breach> {
         if let Some((before, was)) = before {
             let now = backlogged(&ledger, task);
             let ended = before.state == State::Running && ledger.tasks[task].state != State::Running;
-            if ended {
-                service[task] += event.at - before.started;
-            }
-            breaks = now && (event.what == What::Yielded(Why::Own) || !was);
+            let ran = if ended { event.at - before.started } else { 0 };
+            service[task] += ran;
+            breaks = now && (event.what == What::Yielded(Why::Own) || !was || ran >= JUMP_NANOS);
             compare = ended && was && now && !breaks;
         }
         let moved = ledger.moved.iter().map(|task| *task as usize).filter(|task| *task < many);
@@ -251,6 +252,9 @@ pub fn lag(trace: &Trace) -> Result<(), Breach> {
 /// longest gap of all tasks, and c = 0, since switches take
 /// no virtual time. Time in which the host was away does not count: nobody could run.
 ///
+/// A task that is moved to another class goes to the tail, and may have to rise once more from there: after a move it waits no
+/// longer than A + q + d + 2 N (q + d + c), if that ends later.
+///
 /// # Errors
 ///
 /// The first wait that was longer, also of tasks that still wait at the end.
@@ -259,23 +263,27 @@ pub fn starvation(trace: &Trace) -> Result<(), Breach> {
     let turns = trace.tasks.iter().map(|facts| facts.turn(nanos(trace.settings.quantum)));
     let quantum = turns.max().unwrap_or(0);
     let gap = trace.tasks.iter().map(|facts| facts.longest_gap).max().unwrap_or(0);
-    let bound = |ready: usize| 2 * (wait + quantum + gap) + 2 * ready as u64 * (quantum + gap);
+    let rise = wait + quantum + gap;
+    let bound = |before_move: u64, ready: usize| {
+        (2 * rise).max(before_move + rise) + 2 * ready as u64 * (quantum + gap)
+    };
     let mut ledger = Ledger::new(trace);
     let mut peaks = Peaks::default();
     let judge = |ledger: &Ledger, peaks: &Peaks, place: usize, at: u64, task: usize| {
         let entry = &ledger.tasks[task];
-        let waited = (at - entry.since) - (ledger.away_at(at) - entry.away_before);
+        let waited = ledger.waited(entry, at);
         // Most waits are short of even the smallest bound: no need to look for the peak.
-        if waited <= bound(1) {
+        if waited <= bound(0, 1) {
             return Ok(());
         }
         let ready = peaks.since(entry.since_place);
-        if waited > bound(ready) {
+        let bound = bound(entry.before_move, ready);
+        if waited > bound {
             let text = format!(
                 "#{task} ({:?}) was ready for {} of the host's time without running; the bound is {} (A = {}, q = {}, d = {}, N = {ready})",
                 entry.class,
                 short(waited),
-                short(bound(ready)),
+                short(bound),
                 short(wait),
                 short(quantum),
                 short(gap)

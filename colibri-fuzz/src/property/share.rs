@@ -3,6 +3,7 @@
 use super::Breach;
 use super::service::LAG_TASKS;
 use crate::ledger::{Entry, Ledger};
+use crate::rules::JUMP_NANOS;
 use crate::span::{nanos, short};
 use crate::trace::{HOST, Trace, What, Why};
 use crate::workload::Class;
@@ -66,7 +67,8 @@ pub fn deadlines(trace: &Trace) -> Result<(), Breach> {
 
 /// Equal tasks get equal service: over each stretch in which the same tasks of a class are ready without a break, Jain's
 /// index of their services (per unit of weight) is at least 0.99, (Σx)² / (n Σx²) ≥ 0.99, once their mean is
-/// 5 (q + d + o), with d the longest gap and o the most that any of them owed at the beginning.
+/// 5 (q + d + o), with d the longest gap and o the most that any of them owed at the beginning. A poll of [`JUMP_NANOS`] ends a
+/// stretch.
 ///
 /// # Errors
 ///
@@ -86,19 +88,23 @@ pub fn equal_service(trace: &Trace) -> Result<(), Breach> {
         let before = running.map(|task| *ledger.task(task));
         let class_before = class_of(&ledger, event.task);
         ledger.apply(event);
+        let mut jumped = false;
         if let (Some(task), Some(before), None) = (running, before, ledger.running)
             && let Some(service) = service.get_mut(task as usize)
         {
-            *service += (event.at - before.started) / u64::from(trace.tasks[task as usize].weight);
+            let ran = event.at - before.started;
+            *service += ran / u64::from(trace.tasks[task as usize].weight);
+            jumped = ran >= JUMP_NANOS;
         }
         let class = class_of(&ledger, event.task);
-        let moved = ledger.moved.iter().map(|task| ledger.task(*task).class).collect::<Vec<_>>();
+        // Who moved may have left any class.
+        let all = Class::ALL.into_iter().filter(|_| !ledger.moved.is_empty());
         let own = event.what == What::Yielded(Why::Own);
-        for touched in class_before.into_iter().chain(class).chain(moved) {
+        for touched in class_before.into_iter().chain(class).chain(all) {
             let stretch = &mut stretches[touched as usize];
             let of_class = |number: &usize| ledger.tasks[*number].competes_in(touched);
             let now = (0..many).filter(of_class).collect::<Vec<_>>();
-            if now == stretch.tasks && !own && ledger.moved.is_empty() {
+            if now == stretch.tasks && !own && !jumped && ledger.moved.is_empty() {
                 continue;
             }
             stretch.judge(trace, &service, place)?;
