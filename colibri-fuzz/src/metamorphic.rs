@@ -173,18 +173,24 @@ type Run = (u32, u64, u64);
 /// Who ran when, with the place where that began; a run that the slice's end cut goes on.
 fn runs(trace: &Trace) -> Vec<(usize, Run)> {
     let mut runs = Vec::<(usize, Run)>::new();
-    let mut cut = false;
+    let (mut running, mut cut) = (false, false);
     for (place, event) in trace.events.iter().enumerate() {
         match event.what {
-            What::Started(_) => match runs.last_mut() {
-                Some((_, (task, _, end))) if cut && *task == event.task && *end == event.at => {}
-                _ => runs.push((place, (event.task, event.at, event.at))),
-            },
+            What::Started(_) => {
+                running = true;
+                match runs.last_mut() {
+                    Some((_, (task, _, end))) if cut && *task == event.task && *end == event.at => {}
+                    _ => runs.push((place, (event.task, event.at, event.at))),
+                }
+            }
+            // A task may also be cancelled when its run is over.
             What::Yielded(_) | What::Suspended | What::Finished | What::Panicked | What::Cancelled => {
                 if let Some((_, (task, _, end))) = runs.last_mut()
+                    && running
                     && *task == event.task
                 {
-                    *end = (*end).max(event.at);
+                    *end = event.at;
+                    running = false;
                     cut = event.what == What::Yielded(Why::Slice);
                 }
             }

@@ -345,7 +345,7 @@ impl<R: Rules> Inner<R> {
         let now = self.now();
         let passed = now.saturating_sub(self.charged.replace(now));
         if let Some(task) = self.running.get() {
-            self.with(task, |task| task.used += self.rules.charges(passed, self.quantum));
+            self.with(task, |task| task.used += self.rules.charges(passed, task.turn));
         }
     }
 

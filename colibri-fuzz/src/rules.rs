@@ -205,8 +205,8 @@ pub trait Rules: Default + 'static {
 
     /// What a task is charged that ran for `passed` nanoseconds without a look at the clock. A second and more is a
     /// clock that jumped, or past making good: one turn.
-    fn charges(&self, passed: u64, quantum: u64) -> u64 {
-        if passed >= JUMP_NANOS { quantum } else { passed }
+    fn charges(&self, passed: u64, turn: u64) -> u64 {
+        if passed >= JUMP_NANOS { turn } else { passed }
     }
 
     /// Whether a guest goes home after it ran.

@@ -111,16 +111,19 @@ impl Engine {
         let running = self.running.get();
         if running != NIL {
             let slot = self.slots.at(running);
-            let charge =
-                if elapsed < LONGEST_CREDIBLE_STRETCH_NANOS { elapsed as u32 } else { self.jump_charge() };
+            let charge = if elapsed < LONGEST_CREDIBLE_STRETCH_NANOS {
+                elapsed as u32
+            } else {
+                self.jump_charge(running, slot)
+            };
             slot.used.set(slot.used.get().saturating_add(charge));
         }
     }
 
     /// What the running task is charged when the clock has jumped: a turn.
     #[cold]
-    fn jump_charge(&self) -> u32 {
-        u32::try_from(self.figures.quantum).unwrap_or(u32::MAX)
+    fn jump_charge(&self, index: u32, slot: &Slot) -> u32 {
+        u32::try_from(self.quota(index, slot)).unwrap_or(u32::MAX)
     }
 
     /// A task's turn, in nanoseconds.

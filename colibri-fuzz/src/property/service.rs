@@ -208,8 +208,9 @@ pub fn lag(trace: &Trace) -> Result<(), Breach> {
                 let [mine, theirs] = [task, other].map(|task| ledger.tasks[task]);
                 let mut owed = per_weight(task, mine.owes).max(per_weight(other, theirs.owes));
                 // A guest whose turn was cut comes home to the head, before one that is in the middle of its turn; one
-                // that was resumed or moved goes to the tail with the rest of a turn.
-                if mine.keeps_turn {
+                // that was resumed or moved goes to the tail with the rest of a turn; one that was moved while it runs is
+                // before all others of its new class.
+                if mine.keeps_turn || mine.state == State::Running {
                     owed += per_weight(task, mine.used) + per_weight(other, theirs.used);
                 }
                 let [mine, theirs] = [task, other].map(|task| per_weight(task, service[task]) as i64);
