@@ -85,8 +85,9 @@ impl Link {
     }
 }
 
-/// Takes all numbers out of the stack and hands them over, the first pushed first. `link` finds a number's link.
-pub(crate) fn drain<'l>(head: &AtomicU32, link: impl Fn(u32) -> &'l Link, mut each: impl FnMut(u32)) {
+/// Takes all numbers out of the stack and links them the other way round: the number that was pushed first, from which
+/// [`take_first`] goes on. `link` finds a number's link.
+pub(crate) fn drain<'l>(head: &AtomicU32, link: impl Fn(u32) -> &'l Link) -> u32 {
     let mut newest = head.swap(NIL, Ordering::AcqRel);
     let mut oldest = NIL;
     while newest != NIL {
@@ -96,18 +97,20 @@ pub(crate) fn drain<'l>(head: &AtomicU32, link: impl Fn(u32) -> &'l Link, mut ea
         oldest = newest;
         newest = next;
     }
-    while oldest != NIL {
-        let number = oldest;
-        let link = link(number);
-        oldest = link.next.load(Ordering::Relaxed);
-        if fault::seeded(Fault::PollsBeforeItUnqueues) {
-            each(number);
-            link.take();
-            continue;
-        }
+    oldest
+}
+
+/// Hands over the first of those that were drained, which can be pushed again from then on, and returns the next one.
+pub(crate) fn take_first(first: u32, link: &Link, hand_over: impl FnOnce(u32)) -> u32 {
+    let next = link.next.load(Ordering::Relaxed);
+    if fault::seeded(Fault::PollsBeforeItUnqueues) {
+        hand_over(first);
         link.take();
-        each(number);
+        return next;
     }
+    link.take();
+    hand_over(first);
+    next
 }
 
 impl Header {

@@ -128,6 +128,8 @@ pub(crate) struct Engine {
     renewals: Cell<u64>,
     /// Numbers tasks with a deadline in the order of their coming.
     came: Cell<u64>,
+    /// The first of the wakes that were drained and not taken in yet.
+    drained: Cell<u32>,
     /// Messages that were received and not carried out yet.
     mail: RefCell<VecDeque<Message>>,
     /// How many disposals are under way, one in the other, and what waits for the outermost.
@@ -195,6 +197,7 @@ impl Engine {
             waiters: RefCell::default(),
             renewals: Cell::new(0),
             came: Cell::new(0),
+            drained: Cell::new(NIL),
             mail: RefCell::default(),
             disposing: Cell::new(0),
             undisposed: RefCell::default(),

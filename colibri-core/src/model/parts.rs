@@ -8,7 +8,7 @@ use super::explore;
 use crate::fault::Fault;
 use crate::remote::{Hook, Message, Remote};
 use crate::slot::NIL;
-use crate::waker::{Link, drain};
+use crate::waker::{Link, drain, take_first};
 
 /// Two tasks' links and the stack they go on.
 struct Stack {
@@ -36,14 +36,13 @@ impl Stack {
     /// One turn of the scheduler: drains, and polls whom it drained. Returns what the polls saw, per task.
     fn turn(&self) -> [Option<u32>; 2] {
         let mut seen = [None; 2];
-        drain(
-            &self.head,
-            |number| &self.links[number as usize],
-            |number| {
+        let mut first = drain(&self.head, |number| &self.links[number as usize]);
+        while first != NIL {
+            first = take_first(first, &self.links[first as usize], |number| {
                 let number = number as usize;
                 seen[number] = Some(self.data[number].load(Ordering::Relaxed));
-            },
-        );
+            });
+        }
         seen
     }
 }
