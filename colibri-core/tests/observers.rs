@@ -2,6 +2,8 @@
 
 #![cfg(feature = "std")]
 
+mod support;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -32,7 +34,7 @@ impl Observer for Notes {
 fn a_pair_of_observers_is_told_in_order() {
     let notes = Rc::new(RefCell::new(Vec::new()));
     let pair = (Notes("first", Rc::clone(&notes)), Notes("second", Rc::clone(&notes)));
-    let scheduler = Scheduler::builder().clock(ManualClock::new()).observer(pair).build();
+    let scheduler = support::builder().clock(ManualClock::new()).observer(pair).build();
     let task = scheduler.spawn(Priority::Normal, async { yield_now().await });
     while scheduler.run_slice().work_left {}
     assert!(task.is_finished());
@@ -60,7 +62,7 @@ mod histograms {
 
     fn observed(histograms: &Histograms) -> (Scheduler, ManualClock) {
         let clock = ManualClock::new();
-        (Scheduler::builder().clock(clock.clone()).observer(histograms.clone()).build(), clock)
+        (support::builder().clock(clock.clone()).observer(histograms.clone()).build(), clock)
     }
 
     #[test]
@@ -167,7 +169,7 @@ mod spans {
     fn a_task_is_a_span_that_is_entered_while_it_runs() {
         let heard = Arc::new(Mutex::new(Vec::new()));
         tracing::subscriber::with_default(Heard(Arc::clone(&heard)), || {
-            let scheduler = Scheduler::builder().clock(ManualClock::new()).observer(Spans::new()).build();
+            let scheduler = support::builder().clock(ManualClock::new()).observer(Spans::new()).build();
             let task = scheduler
                 .task(async {
                     tracing::info!("inside");
@@ -221,13 +223,12 @@ fn holds_in_the_sixth_round(clock: ManualClock) {
 fn an_overrun_names_the_task_and_its_last_checkpoint() {
     let overruns = Rc::new(RefCell::new(Vec::new()));
     let clock = ManualClock::new();
-    let scheduler =
-        Scheduler::builder().clock(clock.clone()).observer(Overruns(Rc::clone(&overruns))).build();
+    let scheduler = support::builder().clock(clock.clone()).observer(Overruns(Rc::clone(&overruns))).build();
     let task = scheduler.spawn(Priority::Normal, holds_in_the_sixth_round(clock.clone()));
     let report = scheduler.run_slice();
     assert_eq!((report.overrun_by, report.overrun), (Some(task.id()), Duration::from_millis(22)));
     let (function, file, line) = report.last_checkpoint.expect("it passed five");
-    assert_eq!((function, line), ("holds_in_the_sixth_round", line!() - 17));
+    assert_eq!((function, line), ("holds_in_the_sixth_round", line!() - 16));
     assert!(file.ends_with("observers.rs"), "{file}");
     assert_eq!(*overruns.borrow(), [report]);
 

@@ -2,6 +2,8 @@
 
 #![cfg(feature = "std")]
 
+mod support;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -48,7 +50,7 @@ impl Reports {
 #[test]
 fn a_report_comes_while_the_thread_is_held() {
     let reports = Reports::default();
-    let scheduler = Scheduler::builder().stall_detector(reports.detector()).build();
+    let scheduler = support::builder().stall_detector(reports.detector()).build();
     let held = reports.clone();
     let task = scheduler.task(async move { held.hold_until(1) }).name("index").spawn();
     let id = task.id();
@@ -73,13 +75,17 @@ fn holds_after(rounds: u64, reports: Reports) -> u64 {
 
 #[test]
 fn the_last_checkpoint_is_named() {
+    if !support::in_turn() {
+        // Where each check gives way, a poll passes none.
+        return;
+    }
     let reports = Reports::default();
-    let scheduler = Scheduler::builder().stall_detector(reports.detector()).build();
+    let scheduler = support::builder().stall_detector(reports.detector()).build();
     // Some checks are looks at the clock, however fast the machine is.
     let task = scheduler.spawn(Priority::Normal, holds_after(3_000_000, reports.clone()));
     scheduler.block_on(task).unwrap();
     let (function, file, line) = reports.last().last_checkpoint.expect("it passed checkpoints");
-    assert_eq!((function, line), ("holds_after", line!() - 15));
+    assert_eq!((function, line), ("holds_after", line!() - 19));
     assert!(file.ends_with("stalls.rs"), "{file}");
 }
 
@@ -96,7 +102,7 @@ fn endless(reports: Reports) {
 fn a_policy_cancels_at_the_next_checkpoint() {
     let reports = Reports::default();
     let detector = reports.detector().on_stall(|_| StallAction::Cancel);
-    let scheduler = Scheduler::builder().stall_detector(detector).build();
+    let scheduler = support::builder().stall_detector(detector).build();
     let task = scheduler.spawn(Priority::Immediate, async move { endless(reports).await });
     assert!(matches!(scheduler.block_on(task), Err(TaskError::Cancelled)));
 }
@@ -107,7 +113,7 @@ fn a_policy_demotes_at_the_next_checkpoint() {
     let detector = reports.detector().on_stall(|_| StallAction::Demote);
     // Nobody rises by waiting.
     let scheduler =
-        Scheduler::builder().upgrade_after(Duration::from_secs(3600)).stall_detector(detector).build();
+        support::builder().upgrade_after(Duration::from_secs(3600)).stall_detector(detector).build();
     let hog = scheduler.spawn(Priority::Immediate, async move { endless(reports).await });
     let normal = scheduler.spawn(Priority::Normal, async {
         for _ in 0..3 {
@@ -129,7 +135,7 @@ fn panics_of_the_task_and_of_the_callback_end_nothing() {
         noted.count.fetch_add(1, Ordering::SeqCst);
         panic!("in a callback, on purpose");
     });
-    let scheduler = Scheduler::builder().stall_detector(detector).build();
+    let scheduler = support::builder().stall_detector(detector).build();
     for count in 1..=3 {
         let held = reports.clone();
         let task = scheduler.spawn(Priority::Normal, async move {
@@ -152,7 +158,7 @@ fn reports_beyond_the_limit_are_counted() {
         counted.fetch_add(1, Ordering::SeqCst);
         StallAction::None
     });
-    let scheduler = Scheduler::builder().stall_detector(detector).build();
+    let scheduler = support::builder().stall_detector(detector).build();
     for count in 1..=4 {
         let seen = Arc::clone(&stalls);
         let task = scheduler.spawn_fn(Priority::Normal, move || {
@@ -170,7 +176,7 @@ fn reports_beyond_the_limit_are_counted() {
 #[test]
 fn the_watch_ends_with_the_scheduler() {
     let reports = Reports::default();
-    let scheduler = Scheduler::builder().stall_detector(reports.detector()).build();
+    let scheduler = support::builder().stall_detector(reports.detector()).build();
     scheduler.block_on(async {});
     drop(scheduler);
     let begin = Instant::now();

@@ -60,6 +60,7 @@ struct Rarities {
     limit: bool,
     bad_observer: bool,
     bad_drops: bool,
+    bad_wakers: bool,
     deadlines: bool,
     coarse_clock: bool,
     clock_steps: bool,
@@ -91,15 +92,18 @@ fn swarm() -> impl Strategy<Value = Swarm> {
         (2..12u32).prop_map(Arrivals::Bursts)
     ];
     let rarity = || prop::bool::weighted(1.0 / 8.0);
-    let rarities = (rarity(), rarity(), rarity(), rarity(), rarity(), rarity(), rarity()).prop_map(
-        |(policy, limit, bad_observer, bad_drops, deadlines, coarse_clock, clock_steps)| Rarities {
-            policy,
-            limit,
-            bad_observer,
-            bad_drops,
-            deadlines,
-            coarse_clock,
-            clock_steps,
+    let rarities = (rarity(), rarity(), rarity(), rarity(), rarity(), rarity(), rarity(), rarity()).prop_map(
+        |(policy, limit, bad_observer, bad_drops, bad_wakers, deadlines, coarse_clock, clock_steps)| {
+            Rarities {
+                policy,
+                limit,
+                bad_observer,
+                bad_drops,
+                bad_wakers,
+                deadlines,
+                coarse_clock,
+                clock_steps,
+            }
         },
     );
     // From a thousand to a hundred thousand, each power of ten as likely as the other.
@@ -178,7 +182,7 @@ fn workload(swarm: Swarm) -> impl Strategy<Value = Workload> {
     let deadline = (rarely(swarm.rarities.deadlines), any::<Even>()).prop_map(move |(due, even)| {
         due.then(|| Shape::Exponential.at(even, mean * 4).max(Duration::from_nanos(1)))
     });
-    let seldom = (deadline, rarely(swarm.rarities.bad_drops));
+    let seldom = (deadline, rarely(swarm.rarities.bad_drops), rarely(swarm.rarities.bad_wakers));
     let task = (class, any::<Even>(), prop::bool::weighted(1.0 / 12.0), weight, seldom, sketch(&swarm, mean));
     let outside = vec((any::<Even>(), action(tasks)), 0..=swarm.outside);
     let crowd = swarm.crowd;
@@ -187,8 +191,8 @@ fn workload(swarm: Swarm) -> impl Strategy<Value = Workload> {
         let times = arrivals.times(drawn.iter().map(|(_, even, ..)| *even), interval).collect::<Vec<_>>();
         let sketches = drawn.iter().map(|(.., sketch)| sketch.clone()).collect::<Vec<_>>();
         let plans = drawn.iter().zip(&times).enumerate();
-        let tasks =
-            plans.map(|(place, ((class, _, on_demand, weight, (deadline, bad_drop), sketch), at))| {
+        let tasks = plans.map(
+            |(place, ((class, _, on_demand, weight, (deadline, bad_drop, bad_waker), sketch), at))| {
                 let (rounds, steps) = finish(place, sketch, &sketches);
                 let on_demand = *on_demand || is_later_link(place, &sketches);
                 Plan {
@@ -197,10 +201,12 @@ fn workload(swarm: Swarm) -> impl Strategy<Value = Workload> {
                     weight: *weight,
                     deadline: *deadline,
                     bad_drop: *bad_drop,
+                    bad_waker: *bad_waker,
                     rounds,
                     steps,
                 }
-            });
+            },
+        );
         let mut outside = outside
             .into_iter()
             .map(|(even, action)| Outside { at: Shape::Uniform.at(even, horizon / 2), action })
@@ -301,6 +307,7 @@ mod tests {
             "at most",
             "observer",
             "when dropped",
+            "wakers panic",
             "due after",
             "multiples",
             "steps back",

@@ -336,7 +336,7 @@ impl<R: Rules> Inner<R> {
             self.settle_class(other);
         }
         if let Some(waker) = joiner.filter(|_| self.rules.wakes_joiner()) {
-            waker.wake();
+            let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
         }
     }
 

@@ -132,6 +132,7 @@ impl<F: Fn(&Workload) -> bool> Search<F> {
             self.change(|workload| workload.tasks[task].weight = 1);
             self.change(|workload| workload.tasks[task].deadline = None);
             self.change(|workload| workload.tasks[task].bad_drop = false);
+            self.change(|workload| workload.tasks[task].bad_waker = false);
             for step in 0..self.best.tasks[task].steps.len() {
                 if let Step::Within { step: inner, .. } = self.best.tasks[task].steps[step].clone() {
                     self.change(|workload| workload.tasks[task].steps[step] = *inner);

@@ -162,13 +162,15 @@ pub enum Skill {
     Clock,
     /// It outlives destructors that panic.
     BadDrops,
+    /// It outlives wakers that panic.
+    BadWakers,
     /// It asks the host for a turn.
     Asks,
 }
 
 impl Skill {
     /// All of them.
-    pub const ALL: [Skill; 12] = [
+    pub const ALL: [Skill; 13] = [
         Skill::Classes,
         Skill::Weights,
         Skill::Timers,
@@ -180,6 +182,7 @@ impl Skill {
         Skill::Activity,
         Skill::Clock,
         Skill::BadDrops,
+        Skill::BadWakers,
         Skill::Asks,
     ];
 
@@ -197,6 +200,7 @@ impl Skill {
             Skill::Activity => "activity",
             Skill::Clock => "clock of its own",
             Skill::BadDrops => "shield from destructors",
+            Skill::BadWakers => "shield from wakers",
             Skill::Asks => "questions to the host",
         }
     }

@@ -175,6 +175,9 @@ pub struct Plan {
     /// Whether what it holds panics when it is dropped.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub bad_drop: bool,
+    /// Whether the wakers with which it sleeps and awaits others' ends panic once they have woken it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub bad_waker: bool,
     /// How often it goes through its steps.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub rounds: u32,
@@ -191,6 +194,7 @@ impl Default for Plan {
             weight: 1,
             deadline: None,
             bad_drop: false,
+            bad_waker: false,
             rounds: 1,
             steps: Vec::new(),
         }
@@ -371,6 +375,7 @@ impl Workload {
                 plan.deadline = None;
             }
             plan.bad_drop &= can(Some(Skill::BadDrops));
+            plan.bad_waker &= can(Some(Skill::BadWakers));
             for step in &mut plan.steps {
                 let step = step.innermost_mut();
                 if let Step::WaitDoing(action) = step

@@ -29,8 +29,8 @@ fn a_mass_cancel_gives_the_memory_back() {
         (most, ALLOCATOR.allocated().saturating_sub(before))
     };
     let (most, places) = mass();
-    // The table stays: 48 bytes a place.
-    assert!(most > TIMERS * 150 && places < TIMERS * 50, "{places} of {most} bytes are left");
+    // The tables stay: 48 bytes a place, and 8 where the task had what few have, here a timeout.
+    assert!(most > TIMERS * 150 && places < TIMERS * 58, "{places} of {most} bytes are left");
     let (_, more) = mass();
     assert!(more < 1000, "{more} bytes are left by those that came into the places of others");
 }

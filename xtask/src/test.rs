@@ -12,7 +12,7 @@ const OPT_LEVEL: (&str, &str) = ("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
 /// In a mode each task gives way at every check, or who is next among equals is drawn. Tests of just the order of turns leave
 /// themselves out.
 const MODE: &str = "COLIBRI_TEST_MODE";
-pub(crate) const IN_A_MODE: [&str; 19] = [
+pub(crate) const IN_A_MODE: [&str; 23] = [
     "test",
     "--package",
     "colibri-core",
@@ -23,11 +23,15 @@ pub(crate) const IN_A_MODE: [&str; 19] = [
     "--test",
     "life",
     "--test",
+    "observers",
+    "--test",
     "reentrancy",
     "--test",
     "rules",
     "--test",
     "scheduling",
+    "--test",
+    "stalls",
     "--test",
     "task_stats",
     "--test",
@@ -78,6 +82,7 @@ pub(crate) const STEPS: [Step; 12] = [
     Step::new("observers", &OBSERVERS).with(&OPTIMISED),
     Step::new("always yield", &IN_A_MODE).with(&[OPT_LEVEL, (MODE, "always-yield")]),
     Step::new("shuffled", &IN_A_MODE).with(&[OPT_LEVEL, (MODE, "shuffle=1")]),
+    Step::new("shuffled otherwise", &IN_A_MODE).with(&[OPT_LEVEL, (MODE, "shuffle=2")]),
     Step::new("tests", &["test", "--workspace"]).with(&OPTIMISED),
 ];
 

@@ -78,7 +78,7 @@ impl<R: Rules> Inner<R> {
                     _ => return,
                 }
             };
-            timer.waker.wake();
+            let _ = catch_unwind(AssertUnwindSafe(|| timer.waker.wake()));
         }
     }
 

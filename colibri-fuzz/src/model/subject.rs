@@ -32,6 +32,7 @@ impl<R: Rules> Subject for Model<R> {
         Skill::Activity,
         Skill::Clock,
         Skill::BadDrops,
+        Skill::BadWakers,
         Skill::Asks,
     ];
     const OBSERVED: bool = true;

@@ -4,7 +4,8 @@ use std::future::{Future, poll_fn};
 use std::panic::resume_unwind;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use super::{Post, World};
@@ -57,6 +58,16 @@ pub(super) async fn life<S: Subject>(alive: Alive<S>) {
         poll.end(done)
     })
     .await;
+}
+
+/// Wakes, and then panics, as careless code may.
+struct BadWaker(Waker);
+
+impl Wake for BadWaker {
+    fn wake(self: Arc<Self>) {
+        self.0.wake_by_ref();
+        resume_unwind(Box::new("a planned panic in a waker"));
+    }
 }
 
 /// Who does not wait any more is not woken for it.
@@ -191,7 +202,8 @@ impl<S: Subject> Alive<S> {
     async fn sleep(&self, span: Duration) {
         let world = &self.world;
         if S::SKILLS.contains(&Skill::Timers) {
-            return world.subject.sleep(span).await;
+            let mut sleep = pin!(world.subject.sleep(span));
+            return poll_fn(|context| self.poll_with_its_waker(sleep.as_mut(), context)).await;
         }
         let end = world.now().saturating_add(nanos(span));
         let mut alarm = None;
@@ -203,6 +215,21 @@ impl<S: Subject> Alive<S> {
             Poll::Pending
         })
         .await;
+    }
+
+    fn poll_with_its_waker(
+        &self,
+        future: Pin<&mut impl Future<Output = ()>>,
+        context: &Context<'_>,
+    ) -> Poll<()> {
+        future.poll(&mut Context::from_waker(&self.its_waker(context)))
+    }
+
+    /// The waker with which it sleeps and awaits others' ends.
+    fn its_waker(&self, context: &Context<'_>) -> Waker {
+        let waker = context.waker().clone();
+        let bad = self.world.workload.tasks[self.task as usize].bad_waker;
+        if bad { Arc::new(BadWaker(waker)).into() } else { waker }
     }
 
     async fn within(&self, limit: Duration, step: &Step) {
@@ -255,7 +282,10 @@ impl<S: Subject> Alive<S> {
         self.post().joins.set(Some(other));
         self.note(What::Joins(other));
         poll_fn(|context| match post.handle.borrow_mut().as_mut() {
-            Some(handle) => self.world.subject.poll_join(handle, context),
+            Some(handle) => {
+                let waker = self.its_waker(context);
+                self.world.subject.poll_join(handle, &mut Context::from_waker(&waker))
+            }
             None => Poll::Ready(()),
         })
         .await;

@@ -58,6 +58,11 @@ impl Plan {
         Plan { bad_drop: true, ..self }
     }
 
+    /// The wakers with which it sleeps and awaits others' ends panic once they have woken it.
+    pub fn bad_waker(self) -> Self {
+        Plan { bad_waker: true, ..self }
+    }
+
     /// One more step.
     pub fn step(mut self, step: Step) -> Self {
         self.steps.push(step);
@@ -192,7 +197,7 @@ impl Workload {
 
 impl Plan {
     fn to_rust(&self) -> String {
-        let Plan { class, arrives, weight, deadline, bad_drop, rounds, steps } = self;
+        let Plan { class, arrives, weight, deadline, bad_drop, bad_waker, rounds, steps } = self;
         let mut text = format!("Plan::new(Class::{class:?})");
         match arrives {
             None => text += ".if_spawned()",
@@ -207,6 +212,9 @@ impl Plan {
         }
         if *bad_drop {
             text += ".bad_drop()";
+        }
+        if *bad_waker {
+            text += ".bad_waker()";
         }
         if *rounds != 1 {
             text += &format!(".rounds({rounds})");
@@ -309,6 +317,7 @@ mod tests {
                         .weight(2)
                         .due_after("9ms")
                         .bad_drop()
+                        .bad_waker()
                         .rounds(4)
                         .work("5ms", "50us")
                         .hold("1ms")

@@ -66,6 +66,9 @@ impl fmt::Display for Workload {
             if plan.bad_drop {
                 write!(f, "panics when dropped, ")?;
             }
+            if plan.bad_waker {
+                write!(f, "its wakers panic, ")?;
+            }
             if plan.rounds != 1 {
                 write!(f, "{} times: ", plan.rounds)?;
             }
