@@ -9,8 +9,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use colibri_core::{
-    Instant, ManualClock, Observer, Priority, Scheduler, SliceReport, TaskEvent, YieldReason, cooperative,
-    yield_now,
+    Instant, ManualClock, Observer, Priority, SliceReport, TaskEvent, YieldReason, cooperative, yield_now,
 };
 
 /// Notes events under a name.
