@@ -59,7 +59,7 @@ mod histograms {
 
     use super::*;
 
-    fn observed(histograms: &Histograms) -> (Scheduler, ManualClock) {
+    fn observed(histograms: &Histograms) -> (colibri_core::Scheduler, ManualClock) {
         let clock = ManualClock::new();
         (support::builder().clock(clock.clone()).observer(histograms.clone()).build(), clock)
     }

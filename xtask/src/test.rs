@@ -61,7 +61,7 @@ const OBSERVERS: [&str; 7] =
     ["test", "--package", "colibri-core", "--features", "histogram,tracing", "--test", "observers"];
 
 /// The cheapest first; the tests come last, so that theirs is the end of the output.
-pub(crate) const STEPS: [Step; 12] = [
+pub(crate) const STEPS: [Step; 13] = [
     Step::new("format", &["fmt", "--all", "--check"]).needing("rustfmt"),
     Step::new(
         "lints",
