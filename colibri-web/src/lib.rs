@@ -1,0 +1,4 @@
+//! colibri in the browser.
+#![cfg_attr(not(feature = "host"), no_std)]
+
+pub mod turns;
