@@ -2,7 +2,7 @@
 //!
 //! It installs nothing: what is missing it names, all at once, with the command that brings it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use crate::cargo;
@@ -59,6 +59,8 @@ fn build(then: Then) -> Result<(), Failure> {
     let sizes = Sizes::read(&said).filter(|_| output.status.success());
     let Some(sizes) = sizes else { return Err(Failure::Failed("the package was not built".into())) };
     print!("{}", sizes.table());
+    step("the program in Rust, for wasm32", &mut toolchain.cargo("program", &["build", "--release"]))?;
+    wrap_program()?;
     if sizes.package > LIMIT_BYTES {
         return Err(Failure::Failed(format!(
             "the package has {} bytes after gzip -9, and may have {LIMIT_BYTES}",
@@ -68,6 +70,12 @@ fn build(then: Then) -> Result<(), Failure> {
     if then.test {
         step("its types", &mut node(&["node_modules/typescript/bin/tsc", "--project", "tests/types"]))?;
         step("its tests on Node", &mut node(&["--test", "tests/"]))?;
+    }
+    if then.test || then.browser {
+        step("its tests in Chromium", &mut node(&["--test", "--test-concurrency=1", "browser/"]))?;
+    }
+    if then.serve {
+        step("the page", &mut node(&["serve.mjs", "demo"]))?;
     }
     Ok(())
 }
@@ -176,6 +184,22 @@ fn node(arguments: &[&str]) -> Command {
         command.env("COLIBRI_CHROMIUM", path);
     }
     command
+}
+
+/// The JavaScript around the program in Rust, once for pages and once for Node.
+fn wrap_program() -> Result<(), Failure> {
+    let wasm = target("program").join("colibri_web_program.wasm");
+    for (folder, kind) in [("program", "web"), ("program-node", "nodejs")] {
+        let mut command = cargo::cargo();
+        command.current_dir(cargo::root().join("colibri-web").join("bindgen"));
+        command.env("CARGO_TARGET_DIR", cargo::target_beside("web").join("bindgen"));
+        command.args(["run", "--quiet", "--"]).arg(&wasm).arg(package().join("dist").join(folder)).arg(kind);
+        step(&format!("the JavaScript around it, for {kind}"), &mut command)?;
+    }
+    let size = |path: &Path| std::fs::metadata(path).map_or(0, |data| data.len());
+    let bound = package().join("dist/program/colibri_web_program_bg.wasm");
+    println!("the program in Rust, with the whole scheduler: {} bytes of wasm", size(&bound));
+    Ok(())
 }
 
 fn step(name: &str, command: &mut Command) -> Result<(), Failure> {

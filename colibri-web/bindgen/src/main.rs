@@ -12,9 +12,10 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let mut bindgen = Bindgen::new();
+    bindgen.omit_default_module_path(false);
     let chosen = match target.as_str() {
         "web" => bindgen.web(true),
-        _ => bindgen.nodejs(true),
+        _ => bindgen.nodejs_module(true),
     };
     match chosen.and_then(|bindgen| bindgen.input_path(input).typescript(false).generate(folder)) {
         Ok(()) => ExitCode::SUCCESS,
