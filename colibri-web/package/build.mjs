@@ -6,7 +6,7 @@
 // frequent in JavaScript.
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { minify } from "@swc/core";
@@ -102,6 +102,9 @@ try {
   const whole = embed(wasm, module);
   mkdirSync(here("dist"), { recursive: true });
   writeFileSync(here("dist/colibri.js"), whole);
+  // The page and all that it needs, to be put on any server of static files.
+  cpSync(here("demo"), here("dist/demo"), { recursive: true });
+  writeFileSync(here("dist/demo/colibri.js"), whole);
   const sizes = { wasm: wasm.length, module: module.length, package: whole.length };
   const small = { wasm: gzipped(wasm), module: gzipped(module), package: gzipped(whole) };
   console.log(JSON.stringify({ bytes: sizes, gzipped: small }));

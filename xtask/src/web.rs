@@ -75,7 +75,7 @@ fn build(then: Then) -> Result<(), Failure> {
         step("its tests in Chromium", &mut node(&["--test", "--test-concurrency=1", "browser/"]))?;
     }
     if then.serve {
-        step("the page", &mut node(&["serve.mjs", "demo"]))?;
+        step("the page", &mut node(&["serve.mjs", "dist/demo"]))?;
     }
     Ok(())
 }

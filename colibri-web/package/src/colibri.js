@@ -60,9 +60,9 @@ const finish = (task, how, value, steps = task._steps) => {
 };
 
 const slice = () => {
-  const began = now();
+  let began = now();
   let id;
-  length = page?.hidden ? 50 : began - lastInput < 250 ? 4 : 8;
+  length = schedule.slice || (page?.hidden ? 50 : began - lastInput < 250 ? 4 : 8);
   while ((id = core.c(now() * 1e3, length * 1e3, blocked)) > 0) {
     const task = tasks[id];
     let step;
@@ -76,15 +76,15 @@ const slice = () => {
     blocked = task._blocked;
   }
   asked = id < 0 && post(slice);
-  const used = now() - began;
-  queueMicrotask(() => listener?.(used, id < 0));
+  began = now() - began;
+  queueMicrotask(() => listener?.(began, id < 0));
 };
 
 export const schedule = (run, { priority = "normal", delay = 0, signal } = {}) => {
   let settle;
   const task = new Promise((...both) => (settle = both));
   setPriority(task, priority);
-  task._id = free.pop() ?? tasks.length;
+  task._id = free.pop() || tasks.length;
   if (task._id >= MOST_TASKS) throw RangeError("tasks");
   if (!core) {
     core = new WebAssembly.Instance(
@@ -115,7 +115,7 @@ export const schedule = (run, { priority = "normal", delay = 0, signal } = {}) =
 };
 
 // To make a reason takes 7 µs, most of them for its stack: one does for all.
-export const cancel = (task, reason = (cancelled ??= AbortSignal.abort().reason)) => {
+export const cancel = (task, reason = (cancelled ||= AbortSignal.abort().reason)) => {
   task.catch(() => {});
   finish(task, 1, reason);
 };
@@ -138,7 +138,7 @@ export const setPriority = (task, priority) => {
   if (task._blocked < DELAYED) move(task, priority);
 };
 
-export const shouldYield = () => !core || !!core.b(now() * 1e3);
+export const shouldYield = () => !core || core.b(now() * 1e3) > 0;
 
 export const yieldToMain = (options) => schedule(() => (length = 0), options);
 

@@ -110,6 +110,20 @@ test("slices follow the page: 8 ms, 4 ms after input, 50 ms while it is hidden",
   page.colibri.cancel(task);
 });
 
+test("a slice of one's own length", async () => {
+  const page = await openPage();
+  const { schedule, cancel, onSlice } = page.colibri;
+  const used = [];
+  onSlice((ms) => used.push(ms));
+  const task = schedule(() => steps(page, 1e9, 0.5));
+  for (const length of [2, 20, undefined]) {
+    schedule.slice = length;
+    await page.turn();
+  }
+  assert.deepEqual(used, [2, 20, 8]);
+  cancel(task);
+});
+
 test("a page that is frozen goes on where it was, and one that is discarded leaves nothing to wait for", async () => {
   const page = await openPage();
   const log = [];

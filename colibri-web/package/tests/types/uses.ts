@@ -27,6 +27,8 @@ const priority: Priority = "normal";
 setPriority(plain, priority);
 onSlice((used, left) => void (left ? used.toFixed() : used));
 onSlice(undefined);
+schedule.slice = 4;
+schedule.slice = undefined;
 const counts: number[] | undefined = stats();
 void counts;
 
