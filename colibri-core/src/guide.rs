@@ -16,6 +16,7 @@ pages! {
     frame_loop: "../guide/frame_loop.md";
     runtimes: "../guide/runtimes.md";
     firmware: "../guide/firmware.md";
+    browser: "../guide/browser.md";
     stalls: "../guide/stalls.md";
     figures: "../guide/figures.md";
     troubles: "../guide/troubles.md";

@@ -120,6 +120,7 @@ mod coarse;
 mod instant;
 #[cfg(feature = "std")]
 mod interval;
+pub mod policy;
 mod priority;
 mod queue;
 mod remote;

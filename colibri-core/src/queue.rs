@@ -1,59 +1,39 @@
-//! The ready lists: who runs next.
-//!
-//! Four lists a level, linked by index through the slots, so that joining, leaving and picking are O(1) and no stale
-//! entry is ever in one:
-//!
-//! - *front*: tasks that were stopped by the slice's end, a higher class or the host, with the rest of their quantum;
-//!   the last one stopped is first.
-//! - *deadline*: tasks with a deadline, in the order in which they came; a tree beside the list says which is due first.
-//! - *ready*: the round robin.
-//! - *promoted*: tasks of lower classes that waited too long.
-//!
-//! A word has one bit a list, in order of level, so that a pick needs no search.
+//! The ready lists of a scheduler: those of [`policy`](crate::policy), with an order of deadlines and a draw among equals beside
+//! them.
 
 use alloc::collections::BTreeMap;
 use core::cell::{Cell, RefCell};
 
+pub(crate) use crate::policy::Kind;
+use crate::policy::{self, Lists, NIL, OWN, State};
 use crate::priority::Priority;
-use crate::slot::{NIL, STRAGGLER, Slot, State};
+use crate::slot::{STRAGGLER, Slot};
 use crate::table::Table;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Front = 0,
-    Deadline = 1,
-    Ready = 2,
-    Promoted = 3,
-}
-
-const KINDS: usize = 4;
-
-/// The lists of all levels but the promoted ones.
-const OWN: u16 = !(0b1000_1000_1000_1000);
-
 /// The deadline lists of all levels.
-const DEADLINES: u16 = 0b0010_0010_0010_0010;
+const DEADLINES: u32 = 0b0010_0010_0010_0010;
 
 /// Among how many of a list's first entries the shuffle mode draws.
-const SHUFFLE_DEPTH: u32 = 64;
+const SHUFFLE_DEPTH: usize = 64;
 
-struct List {
-    head: Cell<u32>,
-    tail: Cell<u32>,
-    length: Cell<u32>,
+impl policy::Tasks for Table<Slot> {
+    type Task = Slot;
+
+    #[inline(always)]
+    fn at(&self, index: u32) -> &Slot {
+        Table::at(self, index)
+    }
 }
 
 pub(crate) struct ReadyLists {
-    lists: [List; 16],
-    /// One bit a list that is not empty.
-    occupied: Cell<u16>,
-    /// The last task that ran was a promoted one.
-    promoted_last: Cell<bool>,
+    lists: Lists,
+    /// Tasks ready at each level.
+    lengths: [Cell<u32>; 3],
     /// Tasks of the deadline lists, the earliest first. Only who uses deadlines pays for it.
     deadlines: RefCell<BTreeMap<(Priority, Deadline), u32>>,
     /// The lists that are not simply served first in, first out, each in its turn: where one of them is occupied, a pick takes
     /// the long way.
-    special: u16,
+    special: u32,
     /// Draws among equals instead of taking the first: the shuffle test mode.
     shuffle: Cell<Option<u64>>,
 }
@@ -61,66 +41,58 @@ pub(crate) struct ReadyLists {
 /// A deadline in nanoseconds, and a number that keeps equal ones in the order of their coming.
 pub(crate) type Deadline = (u64, u64);
 
-fn place(level: Priority, kind: Kind) -> u8 {
-    (level as usize * KINDS + kind as usize) as u8
-}
-
 pub(crate) fn level_of(place: u8) -> Priority {
-    Priority::at(u32::from(place) / KINDS as u32)
+    Priority::at(policy::level_of(u32::from(place)))
 }
 
 /// Whether a list holds promoted tasks.
 pub(crate) fn is_promoted(place: u8) -> bool {
-    u32::from(place) % KINDS as u32 == Kind::Promoted as u32
+    policy::is_kind(u32::from(place), Kind::Promoted)
 }
 
 impl ReadyLists {
     pub(crate) fn new(shuffle: Option<u64>) -> Self {
         ReadyLists {
-            lists: core::array::from_fn(|_| List {
-                head: Cell::new(NIL),
-                tail: Cell::new(NIL),
-                length: Cell::new(0),
-            }),
-            occupied: Cell::new(0),
-            promoted_last: Cell::new(false),
+            lists: Lists::new(),
+            lengths: Default::default(),
             deadlines: RefCell::default(),
-            special: if shuffle.is_some() { u16::MAX } else { !OWN | DEADLINES },
+            special: if shuffle.is_some() { u32::MAX } else { !OWN | DEADLINES },
             shuffle: Cell::new(shuffle),
         }
     }
 
     #[inline(always)]
-    fn list(&self, place: u8) -> &List {
-        &self.lists[place as usize & 15]
-    }
-
-    #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
-        self.occupied.get() == 0
+        self.lists.is_empty()
     }
 
-    /// Whether a task of a class above `level` is ready. Promoted ones do not count: they wait for the end of a turn.
+    /// One more is ready at `level`, or, by `u32::MAX`, one less.
+    #[inline(always)]
+    fn count(&self, level: Priority, more: u32) {
+        let length = &self.lengths[level as usize];
+        length.set(length.get().wrapping_add(more));
+    }
+
+    /// See [`Lists::any_above`].
     #[inline(always)]
     pub(crate) fn any_above(&self, level: Priority) -> bool {
-        self.occupied.get() & OWN & ((1 << (level as usize * KINDS)) - 1) != 0
+        self.lists.any_above(level as u32)
     }
 
     /// Whether anything is ready at `level`.
     #[inline(always)]
     pub(crate) fn any_at(&self, level: Priority) -> bool {
-        self.occupied.get() >> (level as usize * KINDS) & 0b1111 != 0
+        self.lists.any_at(level as u32)
     }
 
     /// Whether tasks with a deadline are ready at `level`, before others.
     pub(crate) fn any_with_deadline(&self, level: Priority) -> bool {
-        self.occupied.get() >> place(level, Kind::Deadline) & 1 != 0
+        self.lists.any_with_deadline(level as u32)
     }
 
     /// Tasks ready at `level`.
     pub(crate) fn length(&self, level: Priority) -> usize {
-        let first = level as usize * KINDS;
-        self.lists[first..first + KINDS].iter().map(|list| list.length.get() as usize).sum()
+        self.lengths[level as usize].get() as usize
     }
 
     #[inline(always)]
@@ -132,38 +104,16 @@ impl ReadyLists {
         level: Priority,
         kind: Kind,
     ) {
-        let place = place(level, kind);
-        let list = self.list(place);
-        let tail = list.tail.replace(index);
         slot.state.set(State::Ready);
-        slot.place.set(place);
-        slot.next.set(NIL);
-        slot.previous.set(tail);
-        list.length.set(list.length.get() + 1);
-        if tail == NIL {
-            list.head.set(index);
-            self.occupied.set(self.occupied.get() | 1 << place);
-        } else {
-            slots.at(tail).next.set(index);
-        }
+        self.count(level, 1);
+        self.lists.join_tail(slots, index, slot, level as u32, kind);
     }
 
     /// To the head, with the rest of its quantum: it was stopped through no fault of its own.
     pub(crate) fn push_front(&self, slots: &Table<Slot>, index: u32, slot: &Slot) {
-        let place = place(slot.class.get(), Kind::Front);
-        let list = self.list(place);
-        let head = list.head.replace(index);
         slot.state.set(State::Ready);
-        slot.place.set(place);
-        slot.next.set(head);
-        slot.previous.set(NIL);
-        list.length.set(list.length.get() + 1);
-        if head == NIL {
-            list.tail.set(index);
-            self.occupied.set(self.occupied.get() | 1 << place);
-        } else {
-            slots.at(head).previous.set(index);
-        }
+        self.count(slot.class.get(), 1);
+        self.lists.push_front(slots, index, slot.class.get() as u32);
     }
 
     /// Into the order of deadlines of its class.
@@ -183,97 +133,58 @@ impl ReadyLists {
         deadline: impl FnOnce() -> Deadline,
     ) {
         let place = slot.place.get();
-        if u32::from(place) % KINDS as u32 == Kind::Deadline as u32 {
+        if policy::is_kind(u32::from(place), Kind::Deadline) {
             self.deadlines.borrow_mut().remove(&(level_of(place), deadline()));
         }
         self.take_out(slots, index, slot);
     }
 
     fn take_out(&self, slots: &Table<Slot>, index: u32, slot: &Slot) {
-        let place = slot.place.get();
-        let list = self.list(place);
-        let next = slot.next.get();
-        // The head's `previous` is stale by design: a pick then need not touch the slot behind it.
-        let first = list.head.get() == index;
-        let previous = if first { NIL } else { slot.previous.get() };
-        if first {
-            list.head.set(next);
-        } else {
-            slots.at(previous).next.set(next);
-        }
-        if next == NIL {
-            list.tail.set(previous);
-        } else {
-            slots.at(next).previous.set(previous);
-        }
-        self.shrink(list, place);
+        self.count(level_of(slot.place.get()), u32::MAX);
+        self.lists.take_out(slots, index);
         slot.state.set(State::Idle);
-    }
-
-    #[inline(always)]
-    fn shrink(&self, list: &List, place: u8) {
-        let length = list.length.get() - 1;
-        list.length.set(length);
-        if length == 0 {
-            self.occupied.set(self.occupied.get() & !(1 << place));
-        }
     }
 
     /// Takes out who runs next: its index, its slot and the level it runs at.
     #[inline(always)]
     pub(crate) fn pop<'t>(&self, slots: &'t Table<Slot>) -> Option<(u32, &'t Slot, Priority)> {
-        let occupied = self.occupied.get();
+        let occupied = self.lists.occupied();
         if occupied == 0 {
             return None;
         }
         if occupied & self.special != 0 {
             return self.pop_specially(slots, occupied);
         }
-        let (index, slot) = self.pop_first(slots, occupied.trailing_zeros() as u8);
+        let (index, slot) = self.lists.pop_first(slots, occupied.trailing_zeros());
         // None is promoted: all are at their own class's level, which is at hand.
-        Some((index, slot, slot.class.get()))
-    }
-
-    /// Takes out the first of a list.
-    #[inline(always)]
-    fn pop_first<'t>(&self, slots: &'t Table<Slot>, chosen: u8) -> (u32, &'t Slot) {
-        let list = self.list(chosen);
-        let index = list.head.get();
-        let slot = slots.at(index);
-        let next = slot.next.get();
-        list.head.set(next);
-        if next == NIL {
-            list.tail.set(NIL);
-        }
-        self.shrink(list, chosen);
-        (index, slot)
+        let level = slot.class.get();
+        self.count(level, u32::MAX);
+        Some((index, slot, level))
     }
 
     /// The same where tasks are promoted, have deadlines, or are drawn.
     #[cold]
-    fn pop_specially<'t>(&self, slots: &'t Table<Slot>, occupied: u16) -> Option<(u32, &'t Slot, Priority)> {
-        let chosen = if occupied & !OWN != 0 {
-            self.choose_with_promoted(slots, occupied)
-        } else {
-            occupied.trailing_zeros() as u8
-        };
+    fn pop_specially<'t>(&self, slots: &'t Table<Slot>, occupied: u32) -> Option<(u32, &'t Slot, Priority)> {
+        let chosen = self.lists.choose(slots, occupied);
         if 1 << chosen & DEADLINES != 0 || self.shuffle.get().is_some() {
             return self.pop_chosen(slots, chosen);
         }
-        let (index, slot) = self.pop_first(slots, chosen);
-        Some((index, slot, level_of(chosen)))
+        let (index, slot) = self.lists.pop_first(slots, chosen);
+        let level = level_of(chosen as u8);
+        self.count(level, u32::MAX);
+        Some((index, slot, level))
     }
 
     /// Takes one out of a list that is not simply first in, first out.
-    fn pop_chosen<'t>(&self, slots: &'t Table<Slot>, chosen: u8) -> Option<(u32, &'t Slot, Priority)> {
-        let level = level_of(chosen);
-        let index = if chosen % KINDS as u8 == Kind::Deadline as u8 {
+    fn pop_chosen<'t>(&self, slots: &'t Table<Slot>, chosen: u32) -> Option<(u32, &'t Slot, Priority)> {
+        let level = level_of(chosen as u8);
+        let index = if policy::is_kind(chosen, Kind::Deadline) {
             let mut deadlines = self.deadlines.borrow_mut();
             let (&key, &index) = deadlines.range((level, (0, 0))..).next()?;
             deadlines.remove(&key);
             index
         } else {
-            self.draw(slots, self.list(chosen))
+            self.draw(slots, chosen)
         };
         let slot = slots.at(index);
         self.take_out(slots, index, slot);
@@ -281,89 +192,39 @@ impl ReadyLists {
     }
 
     /// Any of a list's first entries. A test mode: it walks.
-    fn draw(&self, slots: &Table<Slot>, list: &List) -> u32 {
-        let Some(mut state) = self.shuffle.get() else { return list.head.get() };
+    fn draw(&self, slots: &Table<Slot>, chosen: u32) -> u32 {
+        let head = self.lists.first(chosen);
+        let Some(mut state) = self.shuffle.get() else { return head };
+        let next = |&index: &u32| Some(slots.at(index).next.get()).filter(|&next| next != NIL);
+        let entries = || core::iter::successors(Some(head), next).take(SHUFFLE_DEPTH);
         // xorshift64*, seeded above zero.
         state ^= state >> 12;
         state ^= state << 25;
         state ^= state >> 27;
         self.shuffle.set(Some(state));
         let drawn = state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 32;
-        let steps = drawn % u64::from(list.length.get().min(SHUFFLE_DEPTH));
-        (0..steps).fold(list.head.get(), |index, _| slots.at(index).next.get())
+        let place = drawn % entries().count() as u64;
+        entries().nth(place as usize).unwrap_or(head)
     }
 
-    /// Some tasks are promoted. They take their turn by the time they came to their level, but never two picks in a row
-    /// while others are ready: a storm of promotions leaves the classes' own tasks at least every second pick.
-    fn choose_with_promoted(&self, slots: &Table<Slot>, occupied: u16) -> u8 {
-        if self.promoted_last.get() && occupied & OWN != 0 {
-            return (occupied & OWN).trailing_zeros() as u8;
-        }
-        let first = occupied.trailing_zeros() as u8;
-        let promoted = first / KINDS as u8 * KINDS as u8 + Kind::Promoted as u8;
-        // Who was stopped in its turn goes on.
-        if first == promoted || occupied >> promoted & 1 == 0 || first % KINDS as u8 == Kind::Front as u8 {
-            return first;
-        }
-        let came = slots.at(self.list(promoted).head.get()).since.get();
-        let own_came = slots.at(self.list(first).head.get()).since.get();
-        // Earlier, in time that wraps.
-        let promoted_first = own_came.wrapping_sub(came) < 1 << 31 && own_came != came;
-        if promoted_first { promoted } else { first }
-    }
-
-    /// Notes that a task runs, and whether it does so by promotion. A task that is only passed over is none.
+    /// See [`Lists::note_run`].
     #[inline(always)]
     pub(crate) fn note_run(&self, promoted: bool) {
-        self.promoted_last.set(promoted);
+        self.lists.note_run(promoted);
     }
 
-    /// Moves on the stamps of tasks that became ready since the last look, at `before`: during a long stretch without a
-    /// look nobody knows when. They are the last of their lists.
-    #[cold]
+    /// See [`Lists::restamp`].
     pub(crate) fn restamp(&self, slots: &Table<Slot>, before: u32, now: u32) {
-        for level in Priority::ALL {
-            let list = self.list(place(level, Kind::Ready));
-            let mut index = list.tail.get();
-            for _ in 0..list.length.get() {
-                let slot = slots.at(index);
-                if !slot.is(STRAGGLER) {
-                    if slot.since.get() != before {
-                        break;
-                    }
-                    // A µs before the look: the next one must not take it for a task that came after this one.
-                    slot.since.set(now.wrapping_sub(1));
-                }
-                index = slot.previous.get();
-            }
-        }
+        self.lists.restamp(slots, |slot| slot.is(STRAGGLER), before, now);
     }
 
-    /// The task of `level` that has been ready longest, as far as lists are in order of that: how long, and who.
+    /// See [`Lists::longest_waiting`].
     pub(crate) fn longest_waiting(
         &self,
         slots: &Table<Slot>,
         level: Priority,
         now_micros: u32,
     ) -> Option<(u32, u32)> {
-        if !self.any_at(level) {
-            return None;
-        }
-        let ready = self.list(place(level, Kind::Ready)).head.get();
-        let deadline = self.list(place(level, Kind::Deadline)).head.get();
-        // The front list is newest first, the others oldest first.
-        let oldest = [
-            self.list(place(level, Kind::Front)).tail.get(),
-            deadline,
-            self.list(place(level, Kind::Promoted)).head.get(),
-            ready,
-        ];
-        // Above Immediate there is nothing; but there who waits behind an earlier deadline can wait too long.
-        let candidates = if level == Priority::Immediate { [NIL, deadline, NIL, ready] } else { oldest };
-        candidates
-            .into_iter()
-            .filter(|&index| index != NIL)
-            .map(|index| (now_micros.wrapping_sub(slots.at(index).since.get()), index))
-            .max_by_key(|&(waited, _)| waited)
+        self.lists.longest_waiting(slots, level as u32, now_micros)
     }
 }

@@ -29,15 +29,16 @@ use alloc::boxed::Box;
 use core::any::Any;
 use core::cell::Cell;
 use core::future::Future;
+use core::ops::Deref;
 use core::pin::Pin;
 use core::task::{Context, Poll};
 
-use crate::priority::Priority;
+use crate::policy::Link;
+/// No index: the end of a list, no header, no joiner.
+pub(crate) use crate::policy::NIL;
+pub(crate) use crate::policy::State;
 use crate::task::TaskError;
 use crate::word;
-
-/// No index: the end of a list, no header, no joiner.
-pub(crate) const NIL: u32 = u32::MAX;
 
 /// What a task's slot holds: its future, and later the value that the future left.
 pub(crate) type Object = Pin<Box<dyn Body>>;
@@ -136,15 +137,6 @@ impl Body for Failure {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum State {
-    Vacant,
-    Idle,
-    Ready,
-    Running,
-    Done,
-}
-
 /// The `place` of an ended task that has left no word, and of one that has.
 const NO_WORD: u8 = 0;
 const WORD: u8 = 1;
@@ -173,20 +165,28 @@ pub(crate) const STRAGGLER: u8 = 128;
 pub(crate) struct Slot {
     pub(crate) body: Cell<Option<Object>>,
     pub(crate) generation: Cell<u32>,
-    pub(crate) next: Cell<u32>,
-    pub(crate) previous: Cell<u32>,
     pub(crate) header: Cell<u32>,
     pub(crate) joiner: Cell<u32>,
-    /// Nanoseconds used of the present turn, with what was overdrawn in turns before (4.29 s at
-    /// most: a debt beyond that is forgiven).
-    pub(crate) used: Cell<u32>,
-    /// When it became ready or was promoted last, in µs of the scheduler's clock (wraps after 71 minutes).
-    pub(crate) since: Cell<u32>,
-    pub(crate) state: Cell<State>,
-    pub(crate) class: Cell<Priority>,
-    /// The ready list it is in, while it is ready; whether it has left a word, when it has ended.
-    pub(crate) place: Cell<u8>,
-    flags: Cell<u8>,
+    /// What the ready lists look at. `used` is in nanoseconds (4.29 s at most: a debt beyond that is forgiven); `since` wraps after
+    /// 71 minutes; `place` also says whether the task has left a word, when it has ended.
+    link: Link,
+}
+
+/// A slot's link reads as its own fields.
+impl Deref for Slot {
+    type Target = Link;
+
+    #[inline(always)]
+    fn deref(&self) -> &Link {
+        &self.link
+    }
+}
+
+impl AsRef<Link> for Slot {
+    #[inline(always)]
+    fn as_ref(&self) -> &Link {
+        &self.link
+    }
 }
 
 impl Slot {
@@ -194,16 +194,9 @@ impl Slot {
         Slot {
             body: Cell::new(None),
             generation: Cell::new(0),
-            next: Cell::new(NIL),
-            previous: Cell::new(NIL),
             header: Cell::new(NIL),
             joiner: Cell::new(NIL),
-            used: Cell::new(0),
-            since: Cell::new(0),
-            state: Cell::new(State::Vacant),
-            class: Cell::new(Priority::Normal),
-            place: Cell::new(0),
-            flags: Cell::new(0),
+            link: Link::new(),
         }
     }
 

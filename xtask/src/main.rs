@@ -1,5 +1,5 @@
 //! The commands of the workspace: `cargo xtask bench`, `fairness`, `loom`, `soak`, `sanitize`, `fuzz-macro`, `convert`,
-//! `test`, `ci`.
+//! `web`, `test`, `ci`.
 //!
 //! It starts the other programs with cargo and never links them, so that it is built in seconds.
 
@@ -14,6 +14,7 @@ mod sanitize;
 mod soak;
 mod step;
 mod test;
+mod web;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -84,6 +85,19 @@ enum Command {
         /// Only the tests of this file of colibri-core/tests: threads, for example
         test: Option<String>,
     },
+    /// Builds the package for browsers and says how large it is; tests it and serves its page, if asked to
+    #[command(after_help = web::HELP)]
+    Web {
+        /// Then runs its tests, on Node and in Chromium
+        #[arg(long)]
+        test: bool,
+        /// Then runs its tests in Chromium alone
+        #[arg(long)]
+        browser: bool,
+        /// Then serves the page on loopback, until it is interrupted
+        #[arg(long)]
+        serve: bool,
+    },
     /// Everything a contributor must see pass: format, lints, docs, a quick fairness run, loom models, all tests
     Test,
     /// What runs before a change is accepted: `test` and more
@@ -99,6 +113,7 @@ fn main() -> ExitCode {
         Command::Sanitize { test } => sanitize::run(test.as_deref()),
         Command::FuzzMacro { arguments } => fuzz_macro::run(&arguments),
         Command::Convert { arguments } => convert::run(&arguments),
+        Command::Web { test, browser, serve } => web::run(web::Then { test, browser, serve }),
         Command::Test => test::run(),
         Command::Ci => ci::run(),
     }
