@@ -76,10 +76,21 @@ impl Site {
     }
 }
 
-/// What a cooperative future keeps between polls: the grant it has learned.
+/// What a cooperative future keeps between polls: the grant it has learned. During a poll, also what was before it.
+///
+/// Dropping it ends the poll: when the function ends, and on a panic.
 #[derive(Debug)]
 pub struct Frame {
     function: &'static Function,
+    grant: u32,
+    poll: Option<Begun>,
+}
+
+/// What the end of a poll puts back.
+#[derive(Debug)]
+struct Begun {
+    saved: Option<Saved>,
+    outer: Outer,
     grant: u32,
 }
 
@@ -87,59 +98,79 @@ impl Frame {
     /// A frame of `function` that has learned nothing yet.
     #[must_use]
     pub const fn new(function: &'static Function) -> Self {
-        Frame { function, grant: FIRST_GRANT_CHECKS }
+        Frame { function, grant: FIRST_GRANT_CHECKS, poll: None }
+    }
+
+    /// The same, in the first poll. The call is smaller than what it does, as those of [`Polled`] are.
+    #[inline(never)]
+    #[must_use]
+    pub fn begun(function: &'static Function) -> Self {
+        let mut frame = Frame::new(function);
+        frame.begin_poll();
+        frame
     }
 }
 
-/// Enters the function for one poll: with its own grant, and with a budget of its own where there is none or where
-/// it asks for a tighter one. Once per poll: a call is smaller than what it does.
-#[inline(never)]
-pub fn enter(frame: &mut Frame) -> Scope<'_> {
-    local::with(|local| {
-        let meter = &local.meter;
-        let function = frame.function;
-        let saved = if !meter.is_open() {
-            let slice =
-                if function.slice_nanos == UNLIMITED { FOREIGN_BUDGET_NANOS } else { function.slice_nanos };
-            Some(meter.open_foreign(slice, function.checks))
-        } else if function.checks != UNLIMITED {
-            Some(meter.open(None, function.checks))
-        } else {
-            None
-        };
-        let entered_with = frame.grant;
-        let outer = meter.enter_function(entered_with);
-        Scope { frame, saved, outer: Some(outer), entered_with }
-    })
+/// What knows where a function's polls begin and end.
+pub trait Polled {
+    /// A poll begins: with the function's own grant, and with a budget of its own where there is none or where it asks
+    /// for a tighter one.
+    fn begin_poll(&mut self);
+
+    /// It ends, if one has begun.
+    fn end_poll(&mut self);
 }
 
-/// One poll of a cooperative function. Dropping it leaves the function, on a panic too.
-#[must_use]
-pub struct Scope<'f> {
-    frame: &'f mut Frame,
-    saved: Option<Saved>,
-    outer: Option<Outer>,
-    entered_with: u32,
-}
-
-impl Drop for Scope<'_> {
+impl Polled for Frame {
     #[inline(never)]
-    fn drop(&mut self) {
+    fn begin_poll(&mut self) {
         local::with(|local| {
-            if let Some(outer) = self.outer.take() {
-                self.frame.grant = local.meter.leave_function(outer, self.entered_with);
-            }
-            if let Some(saved) = self.saved.take() {
-                local.meter.close(saved, self.frame.function.checks);
+            let meter = &local.meter;
+            let function = self.function;
+            let saved = if !meter.is_open() {
+                let slice = if function.slice_nanos == UNLIMITED {
+                    FOREIGN_BUDGET_NANOS
+                } else {
+                    function.slice_nanos
+                };
+                Some(meter.open_foreign(slice, function.checks))
+            } else if function.checks != UNLIMITED {
+                Some(meter.open(None, function.checks))
+            } else {
+                None
+            };
+            let outer = meter.enter_function(self.grant);
+            self.poll = Some(Begun { saved, outer, grant: self.grant });
+        });
+    }
+
+    #[inline(never)]
+    fn end_poll(&mut self) {
+        let Some(Begun { saved, outer, grant }) = self.poll.take() else { return };
+        local::with(|local| {
+            self.grant = local.meter.leave_function(outer, grant);
+            if let Some(saved) = saved {
+                local.meter.close(saved, self.function.checks);
             }
         });
     }
 }
 
-impl core::fmt::Debug for Scope<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Scope").field("frame", &self.frame).finish_non_exhaustive()
+impl Drop for Frame {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.end_poll();
     }
+}
+
+/// Stands for the frame where the future around this one has it: the function waits for others as well.
+#[derive(Debug)]
+pub struct Around;
+
+impl Polled for Around {
+    fn begin_poll(&mut self) {}
+
+    fn end_poll(&mut self) {}
 }
 
 /// Takes the thread's fuel. It leaves none, so that a path which never puts it back only makes the next check look
@@ -159,47 +190,53 @@ pub fn put(fuel: i64) {
 /// A look at the budget when the fuel is gone: new fuel, after giving way if it must. What was used beyond the fuel is
 /// counted.
 #[inline(always)]
-pub fn refill(fuel: i64, site: &'static Site) -> Refill {
-    Refill { site, fuel, gave_way: false }
+pub fn refill<'f, P: Polled>(frame: &'f mut P, fuel: i64, site: &'static Site) -> Refill<'f, P> {
+    Refill { frame, site, fuel, gave_way: false }
 }
 
 /// The future of [`refill`].
 #[derive(Debug)]
 #[must_use = "a refill does nothing unless it is awaited"]
-pub struct Refill {
+pub struct Refill<'f, P> {
+    frame: &'f mut P,
     site: &'static Site,
     fuel: i64,
     gave_way: bool,
 }
 
-impl Future for Refill {
+impl<P: Polled> Future for Refill<'_, P> {
     type Output = i64;
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<i64> {
-        match refill_cold(self.fuel, self.site, self.gave_way, context) {
+        match refill_cold(&mut self, context) {
             Some(fuel) => Poll::Ready(fuel),
-            None => {
-                self.gave_way = true;
-                Poll::Pending
-            }
+            None => Poll::Pending,
         }
     }
 }
 
 #[cold]
 #[inline(never)]
-fn refill_cold(fuel: i64, site: &'static Site, gave_way: bool, context: &Context<'_>) -> Option<i64> {
-    local::with(|local| {
-        if gave_way {
+fn refill_cold<P: Polled>(refill: &mut Refill<'_, P>, context: &Context<'_>) -> Option<i64> {
+    if refill.gave_way {
+        refill.frame.begin_poll();
+    }
+    let fuel = local::with(|local| {
+        if refill.gave_way {
             return Some(local.meter.resume());
         }
-        let fuel = local.meter.check(local, fuel, Some(site));
+        let fuel = local.meter.check(local, refill.fuel, Some(refill.site));
         if fuel.is_none() {
             local.give_way(context.waker());
         }
         fuel
-    })
+    });
+    if fuel.is_none() {
+        refill.gave_way = true;
+        refill.frame.end_poll();
+    }
+    fuel
 }
 
 /// For code without an await: looks at the budget in place. On `true` the fuel is 0 and the next [`refill`] gives way

@@ -4,6 +4,8 @@ pub fn fetch(mut self, argument_1: (u32, Secret), argument_2: Guard) -> impl Fut
     async move {
         let mut frame = Frame::new(const { &Function::new("fetch", core::file!(), 0u32) });
         let body = async move {
+            #[allow(unused_mut, unused_variables)]
+            let mut frame = Around;
             let _ = &self;
             #[allow(unused_mut)]
             let mut argument_1 = argument_1;
@@ -18,7 +20,8 @@ pub fn fetch(mut self, argument_1: (u32, Secret), argument_2: Guard) -> impl Fut
                 let mut out = Vec::new();
                 loop {
                     if fuel <= 0 {
-                        fuel = refill(fuel, const { &Site::new("fetch", core::file!(), 0u32) }).await;
+                        fuel = refill(&mut frame, fuel, const { &Site::new("fetch", core::file!(), 0u32) })
+                            .await;
                         continue;
                     }
                     if out.len() < self.limit {
@@ -48,8 +51,10 @@ pub fn fetch(mut self, argument_1: (u32, Secret), argument_2: Guard) -> impl Fut
         };
         let mut body = core::pin::pin!(body);
         core::future::poll_fn(move |context| {
-            let scope = enter(&mut frame);
-            Future::poll(core::pin::Pin::as_mut(&mut body), context)
+            Polled::begin_poll(&mut frame);
+            let polled = Future::poll(core::pin::Pin::as_mut(&mut body), context);
+            Polled::end_poll(&mut frame);
+            polled
         })
         .await
     }

@@ -4,6 +4,8 @@ fn quicksort(v: &mut [u32]) -> impl Future<Output = ()> {
     async move {
         let mut frame = Frame::new(const { &Function::new("quicksort", core::file!(), 0u32) });
         let body = async move {
+            #[allow(unused_mut, unused_variables)]
+            let mut frame = Around;
             let v = v;
             let mut fuel = take();
             let value: () = {
@@ -17,7 +19,12 @@ fn quicksort(v: &mut [u32]) -> impl Future<Output = ()> {
                 (match alloc::boxed::Box::pin(quicksort(&mut v[..middle])) {
                     future => {
                         if fuel <= 0 {
-                            fuel = refill(fuel, const { &Site::new("quicksort", core::file!(), 0u32) }).await;
+                            fuel = refill(
+                                &mut frame,
+                                fuel,
+                                const { &Site::new("quicksort", core::file!(), 0u32) },
+                            )
+                            .await;
                         }
                         fuel -= 1;
                         put(fuel);
@@ -32,7 +39,12 @@ fn quicksort(v: &mut [u32]) -> impl Future<Output = ()> {
                 (match alloc::boxed::Box::pin(quicksort(&mut v[middle + 1..])) {
                     future => {
                         if fuel <= 0 {
-                            fuel = refill(fuel, const { &Site::new("quicksort", core::file!(), 0u32) }).await;
+                            fuel = refill(
+                                &mut frame,
+                                fuel,
+                                const { &Site::new("quicksort", core::file!(), 0u32) },
+                            )
+                            .await;
                         }
                         fuel -= 1;
                         put(fuel);
@@ -51,8 +63,10 @@ fn quicksort(v: &mut [u32]) -> impl Future<Output = ()> {
         };
         let mut body = core::pin::pin!(body);
         core::future::poll_fn(move |context| {
-            let scope = enter(&mut frame);
-            Future::poll(core::pin::Pin::as_mut(&mut body), context)
+            Polled::begin_poll(&mut frame);
+            let polled = Future::poll(core::pin::Pin::as_mut(&mut body), context);
+            Polled::end_poll(&mut frame);
+            polled
         })
         .await
     }

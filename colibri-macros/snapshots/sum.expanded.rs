@@ -2,11 +2,12 @@ fn sum(data: &[u64]) -> impl Future<Output = u64> {
     #[allow(unused_imports)]
     use ::colibri_core::__private as runtime;
     async move {
-        let mut frame = Frame::new(const { &Function::new("sum", core::file!(), 0u32) });
-        let body = async move {
-            let data = data;
-            let mut fuel = take();
-            let value: u64 = {
+        #[allow(unused_mut, unused_variables)]
+        let mut frame = Frame::begun(const { &Function::new("sum", core::file!(), 0u32) });
+        let data = data;
+        let mut fuel = take();
+        let value: u64 =
+            {
                 if let Some(value) = None::<u64> {
                     return value;
                 };
@@ -74,8 +75,12 @@ fn sum(data: &[u64]) -> impl Future<Output = u64> {
                                 }
                                 if fuel <= 0 {
                                     let saved = (sum,);
-                                    fuel =
-                                        refill(fuel, const { &Site::new("sum", core::file!(), 0u32) }).await;
+                                    fuel = refill(
+                                        &mut frame,
+                                        fuel,
+                                        const { &Site::new("sum", core::file!(), 0u32) },
+                                    )
+                                    .await;
                                     (sum,) = saved;
                                 }
                             }
@@ -84,15 +89,8 @@ fn sum(data: &[u64]) -> impl Future<Output = u64> {
                 }
                 sum
             };
-            #[allow(unreachable_code)]
-            put(fuel);
-            value
-        };
-        let mut body = core::pin::pin!(body);
-        core::future::poll_fn(move |context| {
-            let scope = enter(&mut frame);
-            Future::poll(core::pin::Pin::as_mut(&mut body), context)
-        })
-        .await
+        #[allow(unreachable_code)]
+        put(fuel);
+        value
     }
 }

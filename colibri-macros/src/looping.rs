@@ -57,15 +57,21 @@ impl Place<'_> {
         quote_spanned!(self.span()=> break #label)
     }
 
-    // Output: `if fuel <= 0 { let saved = (a, b,); fuel = refill(fuel, site).await; (a, b,) = saved; continue; }`
+    // Output: `refill(&mut frame, fuel, site).await`
+    pub(crate) fn refill(&self) -> TokenStream {
+        let (runtime, frame, fuel) = (name::runtime(self.span()), name::frame(), name::fuel());
+        let site = self.site();
+        quote_spanned!(self.span()=> #runtime::refill(&mut #frame, #fuel, #site).await)
+    }
+
+    // Output: `if fuel <= 0 { let saved = (a, b,); fuel = refill; (a, b,) = saved; continue; }`
     // In the copy without an await: `if fuel <= 0 { break; }`
     fn check(&self) -> TokenStream {
-        let runtime = name::runtime(self.span());
         let fuel = name::fuel();
         if self.copy.is_some() {
             return quote_spanned!(self.span()=> if #fuel <= 0 { break; });
         }
-        let site = self.site();
+        let refill = self.refill();
         let (save, restore) = match self.plan.saved_at(self.number) {
             [] => (TokenStream::new(), TokenStream::new()),
             locals => {
@@ -79,7 +85,7 @@ impl Place<'_> {
         quote_spanned! {self.span()=>
             if #fuel <= 0 {
                 #save
-                #fuel = #runtime::refill(#fuel, #site).await;
+                #fuel = #refill;
                 #restore
                 continue;
             }
@@ -90,11 +96,10 @@ impl Place<'_> {
 /// The check of a call of the function to itself: it counts as an iteration, or a recursion without loops would
 /// never stop.
 pub(crate) fn check_at_call(place: &Place<'_>) -> TokenStream {
-    let runtime = name::runtime(place.span());
-    let (fuel, site) = (name::fuel(), place.site());
+    let (fuel, refill) = (name::fuel(), place.refill());
     quote_spanned! {place.span()=>
         if #fuel <= 0 {
-            #fuel = #runtime::refill(#fuel, #site).await;
+            #fuel = #refill;
         }
         #fuel -= 1;
     }
@@ -270,7 +275,7 @@ fn while_loop(node: &ExprWhile, place: &Place<'_>) -> TokenStream {
 }
 
 /// Whether there is an `await` in the tokens.
-fn awaits(tokens: TokenStream) -> bool {
+pub(crate) fn awaits(tokens: TokenStream) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Ident(ident) => ident == "await",
         TokenTree::Group(group) => awaits(group.stream()),

@@ -84,8 +84,7 @@ impl<'a> Nest<'a> {
         } else {
             (quote!(()), quote_spanned!(span=> #runtime::Exit::Return(()) => #ends,))
         };
-        let site = self.place.site();
-        let saved = name::saved();
+        let (saved, refill) = (name::saved(), self.place.refill());
         let locals = self.place.plan.saved_at(self.place.number);
         let looping = quote_spanned! {span=>
             #helper
@@ -102,7 +101,7 @@ impl<'a> Nest<'a> {
                 }
                 if #fuel <= 0 {
                     let #saved = (#(#locals,)*);
-                    #fuel = #runtime::refill(#fuel, #site).await;
+                    #fuel = #refill;
                     (#(#locals,)*) = #saved;
                 }
             }

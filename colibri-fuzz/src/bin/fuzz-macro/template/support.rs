@@ -97,10 +97,13 @@ pub fn constant_tick() {
 
 /// An iteration of a loop in the head of a `while`: only in the plain twin.
 pub fn condition_tick() {
-    count(|counted| {
-        counted.constant += 1;
-        counted.is_inexact = true;
-    });
+    count(|counted| counted.constant += 1);
+    waits_in_condition();
+}
+
+/// A `while` begins in whose head something has checks, if only one at its end: only in the plain twin.
+pub fn waits_in_condition() {
+    count(|counted| counted.is_inexact = true);
 }
 
 /// A function that calls itself begins.
