@@ -29,135 +29,112 @@ fn insertion_sort(v: &mut [u32]) -> impl Future<Output = ()> {
                             {
                                 let exit: Exit<()>;
                                 (fuel, exit) = nest(&mut *v, fuel, &mut place, |v, mut fuel, place| {
-                                    let mut entry = Entry::take(place);
                                     let exit = 'nest: {
-                                        loop {
-                                            match entry {
-                                                Entry::At0((mut iterator_0,)) => {
-                                                    loop {
-                                                        if fuel <= 0
-                                                            && spent(
-                                                                &mut fuel,
-                                                                const {
-                                                                    &Site::new(
-                                                                        "insertion_sort",
-                                                                        core::file!(),
-                                                                        0u32,
-                                                                    )
-                                                                },
-                                                            )
-                                                        {
-                                                            *place = Entry::At0((iterator_0,));
-                                                            break 'nest Exit::Left;
-                                                        }
-                                                        match Iterator::next(&mut iterator_0) {
-                                                            None => break,
-                                                            Some(i) => {
-                                                                fuel -= 1;
-                                                                let key = v[i];
-                                                                let mut j = i;
-                                                                loop {
-                                                                    if fuel < 4 {
-                                                                        if fuel <= 0
-                                                                            && spent(
-                                                                                &mut fuel,
-                                                                                const {
-                                                                                    &Site::new(
-                                                                                        "insertion_sort",
-                                                                                        core::file!(),
-                                                                                        0u32,
-                                                                                    )
-                                                                                },
-                                                                            )
-                                                                        {
-                                                                            *place = Entry::At1((
-                                                                                iterator_0, key, j,
-                                                                            ));
-                                                                            break 'nest Exit::Left;
-                                                                        }
-                                                                        if j > 0 && v[j - 1] > key {
-                                                                            fuel -= 1;
-                                                                            v[j] = v[j - 1];
-                                                                            j -= 1;
-                                                                        } else {
-                                                                            break;
-                                                                        }
+                                        match Entry::take(place) {
+                                            Entry::At0((mut iterator_0,)) => {
+                                                loop {
+                                                    if fuel <= 0 {
+                                                        *place = Entry::At0((iterator_0,));
+                                                        break 'nest Exit::Left;
+                                                    }
+                                                    match Iterator::next(&mut iterator_0) {
+                                                        None => break,
+                                                        Some(i) => {
+                                                            fuel -= 1;
+                                                            let key = v[i];
+                                                            let mut j = i;
+                                                            loop {
+                                                                if fuel < 4 {
+                                                                    if fuel <= 0
+                                                                        && spent(
+                                                                            &mut fuel,
+                                                                            const {
+                                                                                &Site::new(
+                                                                                    "insertion_sort",
+                                                                                    core::file!(),
+                                                                                    0u32,
+                                                                                )
+                                                                            },
+                                                                        )
+                                                                    {
+                                                                        *place =
+                                                                            Entry::At1((iterator_0, key, j));
+                                                                        break 'nest Exit::Left;
+                                                                    }
+                                                                    if j > 0 && v[j - 1] > key {
+                                                                        fuel -= 1;
+                                                                        v[j] = v[j - 1];
+                                                                        j -= 1;
                                                                     } else {
-                                                                        fuel -= 4;
+                                                                        break;
+                                                                    }
+                                                                } else {
+                                                                    fuel -= 4;
+                                                                    if j > 0 && v[j - 1] > key {
+                                                                        v[j] = v[j - 1];
+                                                                        j -= 1;
+                                                                    } else {
+                                                                        break;
+                                                                    }
+                                                                    #[allow(unreachable_code)]
+                                                                    {
                                                                         if j > 0 && v[j - 1] > key {
                                                                             v[j] = v[j - 1];
                                                                             j -= 1;
                                                                         } else {
                                                                             break;
                                                                         }
-                                                                        #[allow(unreachable_code)]
-                                                                        {
-                                                                            if j > 0 && v[j - 1] > key {
-                                                                                v[j] = v[j - 1];
-                                                                                j -= 1;
-                                                                            } else {
-                                                                                break;
-                                                                            }
-                                                                            if j > 0 && v[j - 1] > key {
-                                                                                v[j] = v[j - 1];
-                                                                                j -= 1;
-                                                                            } else {
-                                                                                break;
-                                                                            }
-                                                                            if j > 0 && v[j - 1] > key {
-                                                                                v[j] = v[j - 1];
-                                                                                j -= 1;
-                                                                            } else {
-                                                                                break;
-                                                                            }
+                                                                        if j > 0 && v[j - 1] > key {
+                                                                            v[j] = v[j - 1];
+                                                                            j -= 1;
+                                                                        } else {
+                                                                            break;
+                                                                        }
+                                                                        if j > 0 && v[j - 1] > key {
+                                                                            v[j] = v[j - 1];
+                                                                            j -= 1;
+                                                                        } else {
+                                                                            break;
                                                                         }
                                                                     }
                                                                 }
-                                                                v[j] = key;
                                                             }
+                                                            v[j] = key;
                                                         }
                                                     }
-                                                    break 'nest Exit::Done;
                                                 }
-                                                #[allow(
-                                                    unused_mut,
-                                                    unused_variables,
-                                                    unused_assignments,
-                                                    unused_labels,
-                                                    unreachable_code
-                                                )]
-                                                Entry::At1((mut iterator_0, mut key, mut j)) => {
-                                                    'iteration_0: {
-                                                        loop {
-                                                            if fuel <= 0
-                                                                && spent(
-                                                                    &mut fuel,
-                                                                    const {
-                                                                        &Site::new(
-                                                                            "insertion_sort",
-                                                                            core::file!(),
-                                                                            0u32,
-                                                                        )
-                                                                    },
-                                                                )
-                                                            {
-                                                                *place = Entry::At1((iterator_0, key, j));
-                                                                break 'nest Exit::Left;
-                                                            }
-                                                            if j > 0 && v[j - 1] > key {
-                                                                fuel -= 1;
-                                                                v[j] = v[j - 1];
-                                                                j -= 1;
-                                                            } else {
-                                                                break;
-                                                            }
-                                                        }
-                                                        v[j] = key;
-                                                    }
-                                                    entry = Entry::At0((iterator_0,));
-                                                }
-                                                _ => break 'nest Exit::Done,
+                                                break 'nest Exit::Done;
                                             }
+                                            #[allow(
+                                                unused_mut,
+                                                unused_variables,
+                                                unused_assignments,
+                                                unused_labels,
+                                                unreachable_code
+                                            )]
+                                            Entry::At1((mut iterator_0, mut key, mut j)) => {
+                                                'iteration_0: {
+                                                    loop {
+                                                        if fuel <= 0 {
+                                                            *place = Entry::At1((iterator_0, key, j));
+                                                            break 'nest Exit::Left;
+                                                        }
+                                                        if j > 0 && v[j - 1] > key {
+                                                            fuel -= 1;
+                                                            v[j] = v[j - 1];
+                                                            j -= 1;
+                                                        } else {
+                                                            break;
+                                                        }
+                                                    }
+                                                    v[j] = key;
+                                                }
+                                                {
+                                                    *place = Entry::At0((iterator_0,));
+                                                    break 'nest Exit::Left;
+                                                }
+                                            }
+                                            _ => break 'nest Exit::Done,
                                         }
                                     };
                                     (fuel, exit)
@@ -170,12 +147,15 @@ fn insertion_sort(v: &mut [u32]) -> impl Future<Output = ()> {
                             }
                             if fuel <= 0 {
                                 let saved = (v,);
-                                fuel = refill(
-                                    &mut frame,
-                                    fuel,
-                                    const { &Site::new("insertion_sort", core::file!(), 0u32) },
-                                )
-                                .await;
+                                let site = place.site(
+                                    const {
+                                        &[
+                                            Site::new("insertion_sort", core::file!(), 0u32),
+                                            Site::new("insertion_sort", core::file!(), 0u32),
+                                        ]
+                                    },
+                                );
+                                fuel = refill(&mut frame, fuel, site).await;
                                 (v,) = saved;
                             }
                         }

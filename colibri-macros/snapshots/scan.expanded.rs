@@ -38,145 +38,128 @@ fn scan(lines: &[&str], limit: usize) -> impl Future<Output = Result<usize, std:
                                     &mut place,
                                     |limit, mut total, mut fuel, place| {
                                         let arrears = arrears();
-                                        let mut entry = Entry::take(place);
                                         let exit = 'nest: {
-                                            loop {
-                                                match entry {
-                                                    Entry::At0((mut iterator_1,)) => {
-                                                        'lines: loop {
-                                                            if fuel <= 0
-                                                                && spent(
-                                                                    &mut fuel,
-                                                                    const {
-                                                                        &Site::new(
-                                                                            "scan",
-                                                                            core::file!(),
-                                                                            0u32,
-                                                                        )
-                                                                    },
-                                                                )
-                                                            {
-                                                                *place = Entry::At0((iterator_1,));
-                                                                break 'nest Exit::Left;
-                                                            }
-                                                            match Iterator::next(&mut iterator_1) {
-                                                                None => break,
-                                                                Some(line) => {
-                                                                    fuel -= 1;
-                                                                    match IntoIterator::into_iter(
-                                                                        line.split(','),
-                                                                    ) {
-                                                                        mut iterator_2 => {
-                                                                            let charge = upper(&iterator_2);
-                                                                            if charge > arrears {
-                                                                                *place = Entry::At1((
-                                                                                    iterator_1, line,
-                                                                                    iterator_2,
-                                                                                ));
-                                                                                break 'nest Exit::Left;
-                                                                            }
-                                                                            fuel -= charge;
-                                                                            for part in &mut iterator_2 {
-                                                                                if part.is_empty() {
-                                                                                    continue 'lines;
-                                                                                }
-                                                                                total += (match branch :: < Result < usize , std :: num :: ParseIntError > , _ > (part . parse :: < usize > ()) { ControlFlow :: Continue (value) => value , ControlFlow :: Break (value) => break 'nest Exit :: Return (value) , }) ;
-                                                                                if total > limit {
-                                                                                    break 'lines;
-                                                                                }
-                                                                                if part == "end" {
-                                                                                    break 'nest Exit::Return(
-                                                                                        {
-                                                                                            let value : Result < usize , std :: num :: ParseIntError > = Ok (total) ;
-                                                                                            value
-                                                                                        },
-                                                                                    );
-                                                                                }
-                                                                            }
-                                                                            fuel += upper(&iterator_2);
-                                                                        }
-                                                                    }
-                                                                }
-                                                            }
+                                            match Entry::take(place) {
+                                                Entry::At0((mut iterator_1,)) => {
+                                                    'lines: loop {
+                                                        if fuel <= 0 {
+                                                            *place = Entry::At0((iterator_1,));
+                                                            break 'nest Exit::Left;
                                                         }
-                                                        break 'nest Exit::Done;
-                                                    }
-                                                    #[allow(
-                                                        unused_mut,
-                                                        unused_variables,
-                                                        unused_assignments,
-                                                        unused_labels,
-                                                        unreachable_code
-                                                    )]
-                                                    Entry::At1((
-                                                        mut iterator_1,
-                                                        mut line,
-                                                        mut iterator_2,
-                                                    )) => {
-                                                        'iteration_0: {
-                                                            loop {
-                                                                if fuel <= 0
-                                                                    && spent(
-                                                                        &mut fuel,
-                                                                        const {
-                                                                            &Site::new(
-                                                                                "scan",
-                                                                                core::file!(),
-                                                                                0u32,
-                                                                            )
-                                                                        },
-                                                                    )
+                                                        match Iterator::next(&mut iterator_1) {
+                                                            None => break,
+                                                            Some(line) => {
+                                                                fuel -= 1;
+                                                                match IntoIterator::into_iter(line.split(','))
                                                                 {
-                                                                    *place = Entry::At1((
-                                                                        iterator_1, line, iterator_2,
-                                                                    ));
-                                                                    break 'nest Exit::Left;
-                                                                }
-                                                                match Iterator::next(&mut iterator_2) {
-                                                                    None => break,
-                                                                    Some(part) => {
-                                                                        fuel -= 1;
-                                                                        if part.is_empty() {
-                                                                            break 'iteration_0;
+                                                                    mut iterator_2 => {
+                                                                        let charge = upper(&iterator_2);
+                                                                        if charge > arrears {
+                                                                            *place = Entry::At1((
+                                                                                iterator_1, line, iterator_2,
+                                                                            ));
+                                                                            break 'nest Exit::Left;
                                                                         }
-                                                                        total += (match branch::<
-                                                                            Result<
-                                                                                usize,
-                                                                                std::num::ParseIntError,
-                                                                            >,
-                                                                            _,
-                                                                        >(
-                                                                            part.parse::<usize>(),
-                                                                        ) {
-                                                                            ControlFlow::Continue(value) => {
-                                                                                value
+                                                                        fuel -= charge;
+                                                                        for part in &mut iterator_2 {
+                                                                            if part.is_empty() {
+                                                                                continue 'lines;
                                                                             }
-                                                                            ControlFlow::Break(value) => {
-                                                                                break 'nest Exit::Return(
-                                                                                    value,
-                                                                                );
-                                                                            }
-                                                                        });
-                                                                        if total > limit {
-                                                                            break 'nest Exit::Done;
-                                                                        }
-                                                                        if part == "end" {
-                                                                            break 'nest Exit::Return({
-                                                                                let value: Result<
+                                                                            total += (match branch::<
+                                                                                Result<
                                                                                     usize,
                                                                                     std::num::ParseIntError,
-                                                                                > = Ok(total);
-                                                                                value
+                                                                                >,
+                                                                                _,
+                                                                            >(
+                                                                                part.parse::<usize>(),
+                                                                            ) {
+                                                                                ControlFlow::Continue(
+                                                                                    value,
+                                                                                ) => value,
+                                                                                ControlFlow::Break(value) => {
+                                                                                    break 'nest Exit::Return(
+                                                                                        value,
+                                                                                    );
+                                                                                }
                                                                             });
+                                                                            if total > limit {
+                                                                                break 'lines;
+                                                                            }
+                                                                            if part == "end" {
+                                                                                break 'nest Exit::Return({
+                                                                                    let value : Result < usize , std :: num :: ParseIntError > = Ok (total) ;
+                                                                                    value
+                                                                                });
+                                                                            }
                                                                         }
+                                                                        fuel += upper(&iterator_2);
                                                                     }
                                                                 }
                                                             }
                                                         }
-                                                        entry = Entry::At0((iterator_1,));
                                                     }
-                                                    _ => break 'nest Exit::Done,
+                                                    break 'nest Exit::Done;
                                                 }
+                                                #[allow(
+                                                    unused_mut,
+                                                    unused_variables,
+                                                    unused_assignments,
+                                                    unused_labels,
+                                                    unreachable_code
+                                                )]
+                                                Entry::At1((mut iterator_1, mut line, mut iterator_2)) => {
+                                                    'iteration_0: {
+                                                        loop {
+                                                            if fuel <= 0 {
+                                                                *place = Entry::At1((
+                                                                    iterator_1, line, iterator_2,
+                                                                ));
+                                                                break 'nest Exit::Left;
+                                                            }
+                                                            match Iterator::next(&mut iterator_2) {
+                                                                None => break,
+                                                                Some(part) => {
+                                                                    fuel -= 1;
+                                                                    if part.is_empty() {
+                                                                        break 'iteration_0;
+                                                                    }
+                                                                    total += (match branch::<
+                                                                        Result<
+                                                                            usize,
+                                                                            std::num::ParseIntError,
+                                                                        >,
+                                                                        _,
+                                                                    >(
+                                                                        part.parse::<usize>()
+                                                                    ) {
+                                                                        ControlFlow::Continue(value) => value,
+                                                                        ControlFlow::Break(value) => {
+                                                                            break 'nest Exit::Return(value);
+                                                                        }
+                                                                    });
+                                                                    if total > limit {
+                                                                        break 'nest Exit::Done;
+                                                                    }
+                                                                    if part == "end" {
+                                                                        break 'nest Exit::Return({
+                                                                            let value: Result<
+                                                                                usize,
+                                                                                std::num::ParseIntError,
+                                                                            > = Ok(total);
+                                                                            value
+                                                                        });
+                                                                    }
+                                                                }
+                                                            }
+                                                        }
+                                                    }
+                                                    {
+                                                        *place = Entry::At0((iterator_1,));
+                                                        break 'nest Exit::Left;
+                                                    }
+                                                }
+                                                _ => break 'nest Exit::Done,
                                             }
                                         };
                                         (total, fuel, exit)
@@ -193,12 +176,15 @@ fn scan(lines: &[&str], limit: usize) -> impl Future<Output = Result<usize, std:
                             }
                             if fuel <= 0 {
                                 let saved = (limit, total);
-                                fuel = refill(
-                                    &mut frame,
-                                    fuel,
-                                    const { &Site::new("scan", core::file!(), 0u32) },
-                                )
-                                .await;
+                                let site = place.site(
+                                    const {
+                                        &[
+                                            Site::new("scan", core::file!(), 0u32),
+                                            Site::new("scan", core::file!(), 0u32),
+                                        ]
+                                    },
+                                );
+                                fuel = refill(&mut frame, fuel, site).await;
                                 (limit, total) = saved;
                             }
                         }

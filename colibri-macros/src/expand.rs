@@ -151,7 +151,12 @@ fn future(
         );
         quote_spanned!(Span::mixed_site()=> async move { #framed })
     } else {
-        inner(rewritten, &quote_spanned!(Span::mixed_site()=> #module::Frame::begun(#described)), moves, output)
+        inner(
+            rewritten,
+            &quote_spanned!(Span::mixed_site()=> #module::Frame::begun(#described)),
+            moves,
+            output,
+        )
     };
     let import = runtime.import();
     if output.is_never {
@@ -166,12 +171,7 @@ fn future(
 
 // Output: `async move { let mut frame = begun; let a = a; let mut fuel = take();
 //              let value: T = { expected return; body }; put(fuel); value }`
-fn inner(
-    rewritten: &Rewritten,
-    frame: &TokenStream,
-    moves: &TokenStream,
-    output: &Output,
-) -> TokenStream {
+fn inner(rewritten: &Rewritten, frame: &TokenStream, moves: &TokenStream, output: &Output) -> TokenStream {
     let mut body = rewritten.body.clone();
     // Also keeps the body from being a block around a single expression, of which the compiler would warn.
     let semicolon = Some(Token![;](Span::mixed_site()));

@@ -44,11 +44,11 @@ impl Place<'_> {
         }
     }
 
-    // Output: `const { &Site::new("f", "src/lib.rs", 12) }`
-    pub(crate) fn site(&self) -> TokenStream {
+    // Output: `Site::new("f", "src/lib.rs", 12)`
+    pub(crate) fn described(&self) -> TokenStream {
         let runtime = name::runtime(self.span());
         let (function, file, line) = (self.function, file(self.keyword), line(self.keyword));
-        quote_spanned!(self.span()=> const { &#runtime::Site::new(#function, #file, #line) })
+        quote_spanned!(self.span()=> #runtime::Site::new(#function, #file, #line))
     }
 
     // Output: `break`, or `break 'finished` in the copy without an await
@@ -57,11 +57,11 @@ impl Place<'_> {
         quote_spanned!(self.span()=> break #label)
     }
 
-    // Output: `refill(&mut frame, fuel, site).await`
-    pub(crate) fn refill(&self) -> TokenStream {
+    // Output: `refill(&mut frame, fuel, const { &site }).await`
+    fn refill(&self) -> TokenStream {
         let (runtime, frame, fuel) = (name::runtime(self.span()), name::frame(), name::fuel());
-        let site = self.site();
-        quote_spanned!(self.span()=> #runtime::refill(&mut #frame, #fuel, #site).await)
+        let described = self.described();
+        quote_spanned!(self.span()=> #runtime::refill(&mut #frame, #fuel, const { &#described }).await)
     }
 
     // Output: `if fuel <= 0 { let saved = (a, b,); fuel = refill; (a, b,) = saved; continue; }`
