@@ -4,7 +4,7 @@ use core::fmt;
 use core::iter::{Product, Sum};
 use core::ops::ControlFlow;
 
-use crate::rt::{Frame, Function, Site, put, refill, take};
+use crate::rt::{Function, Own, Site, put, refill, take};
 
 /// Gives every iterator [`cooperative`](IteratorExt::cooperative).
 pub trait IteratorExt: Iterator + Sized {
@@ -73,13 +73,13 @@ impl<I: Iterator> Cooperative<I> {
     ) -> ControlFlow<R, A> {
         const FUNCTION: &Function = &Function::new("iterator.cooperative()", file!(), line!());
         const SITE: &Site = &Site::new("iterator.cooperative()", file!(), line!());
-        let mut frame = Frame::begun(FUNCTION);
+        let mut polls = Own::begun(FUNCTION);
         let mut iterator = self.iterator;
         let mut state = first;
         let mut fuel = take();
         let flow = loop {
             if fuel <= 0 {
-                fuel = refill(&mut frame, fuel, SITE).await;
+                fuel = refill(polls.lend(), fuel, SITE).await;
             }
             match run(&mut iterator, state, &mut fuel, &mut fold) {
                 Run::More(more) => state = more,

@@ -76,18 +76,15 @@ impl Site {
     }
 }
 
-/// What a cooperative future keeps between polls: the grant it has learned. During a poll, also what was before it.
-///
-/// Dropping it ends the poll: when the function ends, and on a panic.
+/// What a cooperative future keeps between polls: the grant it has learned.
 #[derive(Debug)]
 pub struct Frame {
     function: &'static Function,
     grant: u32,
-    poll: Option<Begun>,
 }
 
 /// What the end of a poll puts back.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Begun {
     saved: Option<Saved>,
     outer: Outer,
@@ -98,32 +95,12 @@ impl Frame {
     /// A frame of `function` that has learned nothing yet.
     #[must_use]
     pub const fn new(function: &'static Function) -> Self {
-        Frame { function, grant: FIRST_GRANT_CHECKS, poll: None }
+        Frame { function, grant: FIRST_GRANT_CHECKS }
     }
 
-    /// The same, in the first poll. The call is smaller than what it does, as those of [`Polled`] are.
-    #[inline(never)]
-    #[must_use]
-    pub fn begun(function: &'static Function) -> Self {
-        let mut frame = Frame::new(function);
-        frame.begin_poll();
-        frame
-    }
-}
-
-/// What knows where a function's polls begin and end.
-pub trait Polled {
     /// A poll begins: with the function's own grant, and with a budget of its own where there is none or where it asks
     /// for a tighter one.
-    fn begin_poll(&mut self);
-
-    /// It ends, if one has begun.
-    fn end_poll(&mut self);
-}
-
-impl Polled for Frame {
-    #[inline(never)]
-    fn begin_poll(&mut self) {
+    fn begin(&self) -> Begun {
         local::with(|local| {
             let meter = &local.meter;
             let function = self.function;
@@ -139,14 +116,12 @@ impl Polled for Frame {
             } else {
                 None
             };
-            let outer = meter.enter_function(self.grant);
-            self.poll = Some(Begun { saved, outer, grant: self.grant });
-        });
+            Begun { saved, outer: meter.enter_function(self.grant), grant: self.grant }
+        })
     }
 
-    #[inline(never)]
-    fn end_poll(&mut self) {
-        let Some(Begun { saved, outer, grant }) = self.poll.take() else { return };
+    /// It ends.
+    fn end(&mut self, Begun { saved, outer, grant }: Begun) {
         local::with(|local| {
             self.grant = local.meter.leave_function(outer, grant);
             if let Some(saved) = saved {
@@ -156,21 +131,106 @@ impl Polled for Frame {
     }
 }
 
-impl Drop for Frame {
-    #[inline(always)]
+/// Enters a function that waits for others than its own checks, for one poll. Once per poll: a call is smaller than what
+/// it does.
+#[inline(never)]
+pub fn enter(frame: &mut Frame) -> Scope<'_> {
+    let begun = frame.begin();
+    Scope { frame, begun }
+}
+
+/// One poll of such a function. Dropping it leaves the function, on a panic too.
+#[derive(Debug)]
+#[must_use]
+pub struct Scope<'f> {
+    frame: &'f mut Frame,
+    begun: Begun,
+}
+
+impl Drop for Scope<'_> {
+    #[inline(never)]
     fn drop(&mut self) {
+        self.frame.end(self.begun);
+    }
+}
+
+/// What knows where a function's polls begin and end: see [`Around`] and [`Own`].
+pub trait Polls: Unpin {
+    /// A poll begins.
+    fn begin(&mut self);
+
+    /// It ends.
+    fn end(&mut self);
+}
+
+/// The future around this one has the function's frame, and enters it: nothing to do, and nothing to remember.
+#[derive(Clone, Copy, Debug)]
+pub struct Around;
+
+impl Around {
+    /// For one wait.
+    #[inline(always)]
+    #[must_use]
+    pub fn lend(&mut self) -> Self {
+        *self
+    }
+}
+
+impl Polls for Around {
+    fn begin(&mut self) {}
+
+    fn end(&mut self) {}
+}
+
+/// The frame of a function that waits nowhere but at its checks: each poll ends there, or with the function. So it needs no
+/// other future around its own.
+///
+/// Dropping it ends the poll, if one has begun.
+#[derive(Debug)]
+pub struct Own {
+    frame: Frame,
+    begun: Option<Begun>,
+}
+
+impl Own {
+    /// In the first poll of `function`.
+    #[inline(never)]
+    #[must_use]
+    pub fn begun(function: &'static Function) -> Self {
+        let frame = Frame::new(function);
+        let begun = Some(frame.begin());
+        Own { frame, begun }
+    }
+
+    /// For one wait.
+    #[inline(always)]
+    pub fn lend(&mut self) -> &mut Self {
+        self
+    }
+
+    #[inline(never)]
+    fn end_poll(&mut self) {
+        if let Some(begun) = self.begun.take() {
+            self.frame.end(begun);
+        }
+    }
+}
+
+impl Polls for &mut Own {
+    fn begin(&mut self) {
+        self.begun = Some(self.frame.begin());
+    }
+
+    fn end(&mut self) {
         self.end_poll();
     }
 }
 
-/// Stands for the frame where the future around this one has it: the function waits for others as well.
-#[derive(Debug)]
-pub struct Around;
-
-impl Polled for Around {
-    fn begin_poll(&mut self) {}
-
-    fn end_poll(&mut self) {}
+impl Drop for Own {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.end_poll();
+    }
 }
 
 /// Takes the thread's fuel. It leaves none, so that a path which never puts it back only makes the next check look
@@ -190,21 +250,21 @@ pub fn put(fuel: i64) {
 /// A look at the budget when the fuel is gone: new fuel, after giving way if it must. What was used beyond the fuel is
 /// counted.
 #[inline(always)]
-pub fn refill<'f, P: Polled>(frame: &'f mut P, fuel: i64, site: &'static Site) -> Refill<'f, P> {
-    Refill { frame, site, fuel, gave_way: false }
+pub fn refill<P: Polls>(polls: P, fuel: i64, site: &'static Site) -> Refill<P> {
+    Refill { polls, site, fuel, gave_way: false }
 }
 
 /// The future of [`refill`].
 #[derive(Debug)]
 #[must_use = "a refill does nothing unless it is awaited"]
-pub struct Refill<'f, P> {
-    frame: &'f mut P,
+pub struct Refill<P> {
+    polls: P,
     site: &'static Site,
     fuel: i64,
     gave_way: bool,
 }
 
-impl<P: Polled> Future for Refill<'_, P> {
+impl<P: Polls> Future for Refill<P> {
     type Output = i64;
 
     #[inline(always)]
@@ -218,9 +278,9 @@ impl<P: Polled> Future for Refill<'_, P> {
 
 #[cold]
 #[inline(never)]
-fn refill_cold<P: Polled>(refill: &mut Refill<'_, P>, context: &Context<'_>) -> Option<i64> {
+fn refill_cold<P: Polls>(refill: &mut Refill<P>, context: &Context<'_>) -> Option<i64> {
     if refill.gave_way {
-        refill.frame.begin_poll();
+        refill.polls.begin();
     }
     let fuel = local::with(|local| {
         if refill.gave_way {
@@ -234,7 +294,7 @@ fn refill_cold<P: Polled>(refill: &mut Refill<'_, P>, context: &Context<'_>) -> 
     });
     if fuel.is_none() {
         refill.gave_way = true;
-        refill.frame.end_poll();
+        refill.polls.end();
     }
     fuel
 }

@@ -5,7 +5,7 @@ pub fn fetch(mut self, argument_1: (u32, Secret), argument_2: Guard) -> impl Fut
         let mut frame = Frame::new(const { &Function::new("fetch", core::file!(), 0u32) });
         let body = async move {
             #[allow(unused_mut, unused_variables)]
-            let mut frame = Around;
+            let mut polls = Around;
             let _ = &self;
             #[allow(unused_mut)]
             let mut argument_1 = argument_1;
@@ -20,7 +20,7 @@ pub fn fetch(mut self, argument_1: (u32, Secret), argument_2: Guard) -> impl Fut
                 let mut out = Vec::new();
                 loop {
                     if fuel <= 0 {
-                        fuel = refill(&mut frame, fuel, const { &Site::new("fetch", core::file!(), 0u32) })
+                        fuel = refill(polls.lend(), fuel, const { &Site::new("fetch", core::file!(), 0u32) })
                             .await;
                         continue;
                     }
@@ -51,10 +51,8 @@ pub fn fetch(mut self, argument_1: (u32, Secret), argument_2: Guard) -> impl Fut
         };
         let mut body = core::pin::pin!(body);
         core::future::poll_fn(move |context| {
-            Polled::begin_poll(&mut frame);
-            let polled = Future::poll(core::pin::Pin::as_mut(&mut body), context);
-            Polled::end_poll(&mut frame);
-            polled
+            let scope = enter(&mut frame);
+            Future::poll(core::pin::Pin::as_mut(&mut body), context)
         })
         .await
     }

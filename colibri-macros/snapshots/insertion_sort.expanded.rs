@@ -3,7 +3,7 @@ fn insertion_sort(v: &mut [u32]) -> impl Future<Output = ()> {
     use ::colibri_core::__private as runtime;
     async move {
         #[allow(unused_mut, unused_variables)]
-        let mut frame = Frame::begun(const { &Function::new("insertion_sort", core::file!(), 0u32) });
+        let mut polls = Own::begun(const { &Function::new("insertion_sort", core::file!(), 0u32) });
         #[allow(unused_mut)]
         let mut v = v;
         let mut fuel = take();
@@ -155,7 +155,7 @@ fn insertion_sort(v: &mut [u32]) -> impl Future<Output = ()> {
                                         ]
                                     },
                                 );
-                                fuel = refill(&mut frame, fuel, site).await;
+                                fuel = refill(polls.lend(), fuel, site).await;
                                 (v,) = saved;
                             }
                         }

@@ -5,7 +5,7 @@ fn quicksort(v: &mut [u32]) -> impl Future<Output = ()> {
         let mut frame = Frame::new(const { &Function::new("quicksort", core::file!(), 0u32) });
         let body = async move {
             #[allow(unused_mut, unused_variables)]
-            let mut frame = Around;
+            let mut polls = Around;
             let v = v;
             let mut fuel = take();
             let value: () = {
@@ -20,7 +20,7 @@ fn quicksort(v: &mut [u32]) -> impl Future<Output = ()> {
                     future => {
                         if fuel <= 0 {
                             fuel = refill(
-                                &mut frame,
+                                polls.lend(),
                                 fuel,
                                 const { &Site::new("quicksort", core::file!(), 0u32) },
                             )
@@ -40,7 +40,7 @@ fn quicksort(v: &mut [u32]) -> impl Future<Output = ()> {
                     future => {
                         if fuel <= 0 {
                             fuel = refill(
-                                &mut frame,
+                                polls.lend(),
                                 fuel,
                                 const { &Site::new("quicksort", core::file!(), 0u32) },
                             )
@@ -63,10 +63,8 @@ fn quicksort(v: &mut [u32]) -> impl Future<Output = ()> {
         };
         let mut body = core::pin::pin!(body);
         core::future::poll_fn(move |context| {
-            Polled::begin_poll(&mut frame);
-            let polled = Future::poll(core::pin::Pin::as_mut(&mut body), context);
-            Polled::end_poll(&mut frame);
-            polled
+            let scope = enter(&mut frame);
+            Future::poll(core::pin::Pin::as_mut(&mut body), context)
         })
         .await
     }

@@ -3,7 +3,7 @@ fn scan(lines: &[&str], limit: usize) -> impl Future<Output = Result<usize, std:
     use ::colibri_core::__private as runtime;
     async move {
         #[allow(unused_mut, unused_variables)]
-        let mut frame = Frame::begun(const { &Function::new("scan", core::file!(), 0u32) });
+        let mut polls = Own::begun(const { &Function::new("scan", core::file!(), 0u32) });
         let lines = lines;
         #[allow(unused_mut)]
         let mut limit = limit;
@@ -184,7 +184,7 @@ fn scan(lines: &[&str], limit: usize) -> impl Future<Output = Result<usize, std:
                                         ]
                                     },
                                 );
-                                fuel = refill(&mut frame, fuel, site).await;
+                                fuel = refill(polls.lend(), fuel, site).await;
                                 (limit, total) = saved;
                             }
                         }

@@ -3,7 +3,7 @@ fn sum(data: &[u64]) -> impl Future<Output = u64> {
     use ::colibri_core::__private as runtime;
     async move {
         #[allow(unused_mut, unused_variables)]
-        let mut frame = Frame::begun(const { &Function::new("sum", core::file!(), 0u32) });
+        let mut polls = Own::begun(const { &Function::new("sum", core::file!(), 0u32) });
         let data = data;
         let mut fuel = take();
         let value: u64 = {
@@ -67,7 +67,7 @@ fn sum(data: &[u64]) -> impl Future<Output = u64> {
                             if fuel <= 0 {
                                 let saved = (sum,);
                                 let site = place.site(const { &[Site::new("sum", core::file!(), 0u32)] });
-                                fuel = refill(&mut frame, fuel, site).await;
+                                fuel = refill(polls.lend(), fuel, site).await;
                                 (sum,) = saved;
                             }
                         }

@@ -151,12 +151,7 @@ fn future(
         );
         quote_spanned!(Span::mixed_site()=> async move { #framed })
     } else {
-        inner(
-            rewritten,
-            &quote_spanned!(Span::mixed_site()=> #module::Frame::begun(#described)),
-            moves,
-            output,
-        )
+        inner(rewritten, &quote_spanned!(Span::mixed_site()=> #module::Own::begun(#described)), moves, output)
     };
     let import = runtime.import();
     if output.is_never {
@@ -169,9 +164,9 @@ fn future(
     }
 }
 
-// Output: `async move { let mut frame = begun; let a = a; let mut fuel = take();
+// Output: `async move { let mut polls = polls; let a = a; let mut fuel = take();
 //              let value: T = { expected return; body }; put(fuel); value }`
-fn inner(rewritten: &Rewritten, frame: &TokenStream, moves: &TokenStream, output: &Output) -> TokenStream {
+fn inner(rewritten: &Rewritten, polls: &TokenStream, moves: &TokenStream, output: &Output) -> TokenStream {
     let mut body = rewritten.body.clone();
     // Also keeps the body from being a block around a single expression, of which the compiler would warn.
     let semicolon = Some(Token![;](Span::mixed_site()));
@@ -191,8 +186,8 @@ fn inner(rewritten: &Rewritten, frame: &TokenStream, moves: &TokenStream, output
         }
     };
     let begun = rewritten.has_fuel().then(|| {
-        let variable = name::frame();
-        quote_spanned!(Span::mixed_site()=> #[allow(unused_mut, unused_variables)] let mut #variable = #frame;)
+        let variable = name::polls();
+        quote_spanned!(Span::mixed_site()=> #[allow(unused_mut, unused_variables)] let mut #variable = #polls;)
     });
     quote_spanned! {Span::mixed_site()=>
         async move {
@@ -224,21 +219,23 @@ fn expected_return(output: &Output) -> TokenStream {
     }
 }
 
-// Output: a block's content that polls the inner future, inside a poll of the frame's for each of its own. For functions
-// that wait for others: at those awaits nobody else would notice where a poll ends.
+// Output: a block's content that polls the inner future, inside a scope of the runtime's for each poll. For functions that
+// wait for others: at those awaits nobody else would notice where a poll ends.
 fn framed(inner: &TokenStream, described: &TokenStream) -> TokenStream {
     let runtime = name::runtime(Span::mixed_site());
-    let (frame, body, context, polled) =
-        (name::frame(), name::generated("body"), name::generated("context"), name::generated("polled"));
+    let (frame, body, context, scope) = (
+        name::generated("frame"),
+        name::generated("body"),
+        name::generated("context"),
+        name::generated("scope"),
+    );
     quote_spanned! {Span::mixed_site()=>
         let mut #frame = #runtime::Frame::new(#described);
         let #body = #inner;
         let mut #body = #runtime::core::pin::pin!(#body);
         #runtime::core::future::poll_fn(move |#context| {
-            #runtime::Polled::begin_poll(&mut #frame);
-            let #polled = #runtime::Future::poll(#runtime::core::pin::Pin::as_mut(&mut #body), #context);
-            #runtime::Polled::end_poll(&mut #frame);
-            #polled
+            let #scope = #runtime::enter(&mut #frame);
+            #runtime::Future::poll(#runtime::core::pin::Pin::as_mut(&mut #body), #context)
         }).await
     }
 }

@@ -57,11 +57,11 @@ impl Place<'_> {
         quote_spanned!(self.span()=> break #label)
     }
 
-    // Output: `refill(&mut frame, fuel, const { &site }).await`
+    // Output: `refill(polls.lend(), fuel, const { &site }).await`
     fn refill(&self) -> TokenStream {
-        let (runtime, frame, fuel) = (name::runtime(self.span()), name::frame(), name::fuel());
+        let (runtime, polls, fuel) = (name::runtime(self.span()), name::polls(), name::fuel());
         let described = self.described();
-        quote_spanned!(self.span()=> #runtime::refill(&mut #frame, #fuel, const { &#described }).await)
+        quote_spanned!(self.span()=> #runtime::refill(#polls.lend(), #fuel, const { &#described }).await)
     }
 
     // Output: `if fuel <= 0 { let saved = (a, b,); fuel = refill; (a, b,) = saved; continue; }`

@@ -13,8 +13,8 @@ pub(crate) fn fuel() -> Ident {
 }
 
 /// What knows where the function's polls begin and end.
-pub(crate) fn frame() -> Ident {
-    generated("frame")
+pub(crate) fn polls() -> Ident {
+    generated("polls")
 }
 
 /// The iterator of the innermost `for`.

@@ -20,7 +20,7 @@ pub(crate) struct Saved {
 }
 
 /// The caller's side of a function's scope.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Outer {
     grant: u32,
     fuel: i64,

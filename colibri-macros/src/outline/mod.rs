@@ -84,7 +84,7 @@ impl<'a> Nest<'a> {
         } else {
             (quote!(()), quote_spanned!(span=> #runtime::Exit::Return(()) => #ends,))
         };
-        let (saved, frame) = (name::saved(), name::frame());
+        let (saved, polls) = (name::saved(), name::polls());
         let described = (0..self.nodes.len()).map(|index| self.described(index));
         let locals = self.place.plan.saved_at(self.place.number);
         let looping = quote_spanned! {span=>
@@ -103,7 +103,7 @@ impl<'a> Nest<'a> {
                 if #fuel <= 0 {
                     let #saved = (#(#locals,)*);
                     let #site = #place.site(const { &[#(#described),*] });
-                    #fuel = #runtime::refill(&mut #frame, #fuel, #site).await;
+                    #fuel = #runtime::refill(#polls.lend(), #fuel, #site).await;
                     (#(#locals,)*) = #saved;
                 }
             }

@@ -47,15 +47,15 @@ pub mod __private {
         if GRANT.get().is_some() { FUEL.set(fuel) } else { colibri_core::__private::put(fuel) }
     }
 
-    pub async fn refill<P: Polled>(frame: &mut P, fuel: i64, site: &'static Site) -> i64 {
+    pub async fn refill<P: Polls>(mut polls: P, fuel: i64, site: &'static Site) -> i64 {
         let Some(grant) = GRANT.get() else {
-            return colibri_core::__private::refill(frame, fuel, site).await;
+            return colibri_core::__private::refill(polls, fuel, site).await;
         };
         if DEPTH.get() == 0 {
             let mut gave_way = false;
-            frame.end_poll();
+            polls.end();
             poll_fn(|_| if std::mem::replace(&mut gave_way, true) { Poll::Ready(()) } else { Poll::Pending }).await;
-            frame.begin_poll();
+            polls.begin();
         }
         grant.checks
     }
