@@ -321,6 +321,9 @@ fires! {
     needless_mut_of_a_view: unused_mut, (v: &[u32]) { let mut w = v; for i in 0..w.len() { early(w[i]).await; } }
     needless_mut_of_an_outlined_view: unused_mut, (v: &[u32]) { let mut w = v; for i in 0..w.len() { let _ = w[i]; } }
     infinite_while_in_a_nest: while_true, (n: u32) { let mut s = 0; while true { s += 1; if s > n { break; } } }
+    unused_owner_in_a_nest: unused_variables, (v: Vec<String>, n: u32) { let mut s = 0; for item in v { for i in 0..n { s += i; } } early(s).await; }
+    unused_local_in_a_nest: unused_variables, (n: u32) { let mut s = 0; for i in 0..n { let guard = String::new(); for j in i..n { s += j; } } early(s).await; }
+    dead_assignment_in_a_nest: unused_assignments, (n: u32) { let mut s = 0; for i in 0..n { let mut x = 0; for j in i..n { s += j; } x = s; s += x; } early(s).await; }
     must_use: unused_must_use, (n: u32) { for _ in 0..n { early(n); } }
 }
 
