@@ -245,7 +245,9 @@ impl Moves<'_> {
             return None;
         }
         // Nobody reads what is assigned here: the compiler would not see that any more.
-        if uses.replaced && !inside.is_read && !self.checks[0].alive.contains(&binding) {
+        if uses.replaced && !inside.is_read && !self.checks[0].alive.contains(&binding)
+            || variable.is_assigned_only()
+        {
             return None;
         }
         let is_shadowed = !self.checks[0].visible.contains(&binding);
@@ -415,6 +417,9 @@ impl Moves<'_> {
     /// Whether a local of the nest must be carried out where it is stopped; `None` if it cannot.
     fn is_carried(&self, variable: &Variable, is_alive: bool) -> Option<bool> {
         let uses = &variable.uses;
+        if is_alive && variable.is_assigned_only() {
+            return None;
+        }
         let is_held = uses.borrowed || uses.captured || uses.hidden;
         match variable.class {
             Class::Scalar | Class::Shared if !is_alive => Some(false),
