@@ -1,12 +1,10 @@
 //! Iterator chains that give way: they have no loop that the attribute could rewrite.
 
 use core::fmt;
-use core::future::{Future, poll_fn};
 use core::iter::{Product, Sum};
 use core::ops::ControlFlow;
-use core::pin::pin;
 
-use crate::rt::{Frame, Function, Site, enter, put, refill, take};
+use crate::rt::{Function, Own, Site, put, refill, take};
 
 /// Gives every iterator [`cooperative`](IteratorExt::cooperative).
 pub trait IteratorExt: Iterator + Sized {
@@ -75,29 +73,22 @@ impl<I: Iterator> Cooperative<I> {
     ) -> ControlFlow<R, A> {
         const FUNCTION: &Function = &Function::new("iterator.cooperative()", file!(), line!());
         const SITE: &Site = &Site::new("iterator.cooperative()", file!(), line!());
-        let mut frame = Frame::new(FUNCTION);
-        let mut folding = pin!(async move {
-            let mut iterator = self.iterator;
-            let mut state = first;
-            let mut fuel = take();
-            let flow = loop {
-                if fuel <= 0 {
-                    fuel = refill(fuel, SITE).await;
-                }
-                match run(&mut iterator, state, &mut fuel, &mut fold) {
-                    Run::More(more) => state = more,
-                    Run::Ended(last) => break ControlFlow::Continue(last),
-                    Run::Broke(result) => break ControlFlow::Break(result),
-                }
-            };
-            put(fuel);
-            flow
-        });
-        poll_fn(move |context| {
-            let _scope = enter(&mut frame);
-            folding.as_mut().poll(context)
-        })
-        .await
+        let mut polls = Own::begun(FUNCTION);
+        let mut iterator = self.iterator;
+        let mut state = first;
+        let mut fuel = take();
+        let flow = loop {
+            if fuel <= 0 {
+                fuel = refill(polls.lend(), fuel, SITE).await;
+            }
+            match run(&mut iterator, state, &mut fuel, &mut fold) {
+                Run::More(more) => state = more,
+                Run::Ended(last) => break ControlFlow::Continue(last),
+                Run::Broke(result) => break ControlFlow::Break(result),
+            }
+        };
+        put(fuel);
+        flow
     }
 
     /// As [`Iterator::fold`].

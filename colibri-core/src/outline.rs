@@ -8,6 +8,7 @@ use core::ops::ControlFlow;
 use core::task::Poll;
 
 use crate::local;
+use crate::rt::Site;
 
 /// How an outlined nest ended.
 #[derive(Debug)]
@@ -16,7 +17,7 @@ pub enum Exit<R> {
     Done,
     /// By a `return` or a `?`.
     Return(R),
-    /// In the middle, where its [`Entry`] says: the budget may be over.
+    /// In the middle, where its [`Entry`] says: the fuel is gone, or another part of its code goes on from there.
     Left,
 }
 
@@ -46,11 +47,26 @@ impl<A, B, C, D, E, F> Entry<A, B, C, D, E, F> {
     pub fn take(place: &mut Self) -> Self {
         core::mem::replace(place, Entry::Start)
     }
+
+    /// The loop at whose head it is, of which `sites` has one each.
+    #[inline(always)]
+    #[must_use]
+    pub fn site<const LOOPS: usize>(&self, sites: &'static [Site; LOOPS]) -> &'static Site {
+        let index = match self {
+            Entry::Start | Entry::At0(_) => 0,
+            Entry::At1(_) => 1,
+            Entry::At2(_) => 2,
+            Entry::At3(_) => 3,
+            Entry::At4(_) => 4,
+            Entry::At5(_) => 5,
+        };
+        &sites[if index < LOOPS { index } else { 0 }]
+    }
 }
 
 /// How many iterations of a short inner loop may run before the loop around it looks at the fuel: none where every
-/// check counts.
-#[inline]
+/// check counts. The call is smaller than what it does.
+#[inline(never)]
 #[must_use]
 pub fn arrears() -> i64 {
     local::with(|local| local.meter.arrears())

@@ -83,62 +83,153 @@ pub struct Frame {
     grant: u32,
 }
 
+/// What the end of a poll puts back.
+#[derive(Clone, Copy, Debug)]
+struct Begun {
+    saved: Option<Saved>,
+    outer: Outer,
+    grant: u32,
+}
+
 impl Frame {
     /// A frame of `function` that has learned nothing yet.
     #[must_use]
     pub const fn new(function: &'static Function) -> Self {
         Frame { function, grant: FIRST_GRANT_CHECKS }
     }
-}
 
-/// Enters the function for one poll: with its own grant, and with a budget of its own where there is none or where
-/// it asks for a tighter one. Once per poll: a call is smaller than what it does.
-#[inline(never)]
-pub fn enter(frame: &mut Frame) -> Scope<'_> {
-    local::with(|local| {
-        let meter = &local.meter;
-        let function = frame.function;
-        let saved = if !meter.is_open() {
-            let slice =
-                if function.slice_nanos == UNLIMITED { FOREIGN_BUDGET_NANOS } else { function.slice_nanos };
-            Some(meter.open_foreign(slice, function.checks))
-        } else if function.checks != UNLIMITED {
-            Some(meter.open(None, function.checks))
-        } else {
-            None
-        };
-        let entered_with = frame.grant;
-        let outer = meter.enter_function(entered_with);
-        Scope { frame, saved, outer: Some(outer), entered_with }
-    })
-}
-
-/// One poll of a cooperative function. Dropping it leaves the function, on a panic too.
-#[must_use]
-pub struct Scope<'f> {
-    frame: &'f mut Frame,
-    saved: Option<Saved>,
-    outer: Option<Outer>,
-    entered_with: u32,
-}
-
-impl Drop for Scope<'_> {
-    #[inline(never)]
-    fn drop(&mut self) {
+    /// A poll begins: with the function's own grant, and with a budget of its own where there is none or where it asks
+    /// for a tighter one.
+    fn begin(&self) -> Begun {
         local::with(|local| {
-            if let Some(outer) = self.outer.take() {
-                self.frame.grant = local.meter.leave_function(outer, self.entered_with);
-            }
-            if let Some(saved) = self.saved.take() {
-                local.meter.close(saved, self.frame.function.checks);
+            let meter = &local.meter;
+            let function = self.function;
+            let saved = if !meter.is_open() {
+                let slice = if function.slice_nanos == UNLIMITED {
+                    FOREIGN_BUDGET_NANOS
+                } else {
+                    function.slice_nanos
+                };
+                Some(meter.open_foreign(slice, function.checks))
+            } else if function.checks != UNLIMITED {
+                Some(meter.open(None, function.checks))
+            } else {
+                None
+            };
+            Begun { saved, outer: meter.enter_function(self.grant), grant: self.grant }
+        })
+    }
+
+    /// It ends.
+    fn end(&mut self, Begun { saved, outer, grant }: Begun) {
+        local::with(|local| {
+            self.grant = local.meter.leave_function(outer, grant);
+            if let Some(saved) = saved {
+                local.meter.close(saved, self.function.checks);
             }
         });
     }
 }
 
-impl core::fmt::Debug for Scope<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Scope").field("frame", &self.frame).finish_non_exhaustive()
+/// Enters a function that waits for others than its own checks, for one poll. Once per poll: a call is smaller than what
+/// it does.
+#[inline(never)]
+pub fn enter(frame: &mut Frame) -> Scope<'_> {
+    let begun = frame.begin();
+    Scope { frame, begun }
+}
+
+/// One poll of such a function. Dropping it leaves the function, on a panic too.
+#[derive(Debug)]
+#[must_use]
+pub struct Scope<'f> {
+    frame: &'f mut Frame,
+    begun: Begun,
+}
+
+impl Drop for Scope<'_> {
+    #[inline(never)]
+    fn drop(&mut self) {
+        self.frame.end(self.begun);
+    }
+}
+
+/// What knows where a function's polls begin and end: see [`Around`] and [`Own`].
+pub trait Polls: Unpin {
+    /// A poll begins.
+    fn begin(&mut self);
+
+    /// It ends.
+    fn end(&mut self);
+}
+
+/// The future around this one has the function's frame, and enters it: nothing to do, and nothing to remember.
+#[derive(Clone, Copy, Debug)]
+pub struct Around;
+
+impl Around {
+    /// For one wait.
+    #[inline(always)]
+    #[must_use]
+    pub fn lend(&mut self) -> Self {
+        *self
+    }
+}
+
+impl Polls for Around {
+    fn begin(&mut self) {}
+
+    fn end(&mut self) {}
+}
+
+/// The frame of a function that waits nowhere but at its checks: each poll ends there, or with the function. So it needs no
+/// other future around its own.
+///
+/// Dropping it ends the poll, if one has begun.
+#[derive(Debug)]
+pub struct Own {
+    frame: Frame,
+    begun: Option<Begun>,
+}
+
+impl Own {
+    /// In the first poll of `function`.
+    #[inline(never)]
+    #[must_use]
+    pub fn begun(function: &'static Function) -> Self {
+        let frame = Frame::new(function);
+        let begun = Some(frame.begin());
+        Own { frame, begun }
+    }
+
+    /// For one wait.
+    #[inline(always)]
+    pub fn lend(&mut self) -> &mut Self {
+        self
+    }
+
+    #[inline(never)]
+    fn end_poll(&mut self) {
+        if let Some(begun) = self.begun.take() {
+            self.frame.end(begun);
+        }
+    }
+}
+
+impl Polls for &mut Own {
+    fn begin(&mut self) {
+        self.begun = Some(self.frame.begin());
+    }
+
+    fn end(&mut self) {
+        self.end_poll();
+    }
+}
+
+impl Drop for Own {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.end_poll();
     }
 }
 
@@ -159,47 +250,53 @@ pub fn put(fuel: i64) {
 /// A look at the budget when the fuel is gone: new fuel, after giving way if it must. What was used beyond the fuel is
 /// counted.
 #[inline(always)]
-pub fn refill(fuel: i64, site: &'static Site) -> Refill {
-    Refill { site, fuel, gave_way: false }
+pub fn refill<P: Polls>(polls: P, fuel: i64, site: &'static Site) -> Refill<P> {
+    Refill { polls, site, fuel, gave_way: false }
 }
 
 /// The future of [`refill`].
 #[derive(Debug)]
 #[must_use = "a refill does nothing unless it is awaited"]
-pub struct Refill {
+pub struct Refill<P> {
+    polls: P,
     site: &'static Site,
     fuel: i64,
     gave_way: bool,
 }
 
-impl Future for Refill {
+impl<P: Polls> Future for Refill<P> {
     type Output = i64;
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<i64> {
-        match refill_cold(self.fuel, self.site, self.gave_way, context) {
+        match refill_cold(&mut self, context) {
             Some(fuel) => Poll::Ready(fuel),
-            None => {
-                self.gave_way = true;
-                Poll::Pending
-            }
+            None => Poll::Pending,
         }
     }
 }
 
 #[cold]
 #[inline(never)]
-fn refill_cold(fuel: i64, site: &'static Site, gave_way: bool, context: &Context<'_>) -> Option<i64> {
-    local::with(|local| {
-        if gave_way {
+fn refill_cold<P: Polls>(refill: &mut Refill<P>, context: &Context<'_>) -> Option<i64> {
+    if refill.gave_way {
+        refill.polls.begin();
+    }
+    let fuel = local::with(|local| {
+        if refill.gave_way {
             return Some(local.meter.resume());
         }
-        let fuel = local.meter.check(local, fuel, Some(site));
+        let fuel = local.meter.check(local, refill.fuel, Some(refill.site));
         if fuel.is_none() {
             local.give_way(context.waker());
         }
         fuel
-    })
+    });
+    if fuel.is_none() {
+        refill.gave_way = true;
+        refill.polls.end();
+    }
+    fuel
 }
 
 /// For code without an await: looks at the budget in place. On `true` the fuel is 0 and the next [`refill`] gives way

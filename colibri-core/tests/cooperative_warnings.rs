@@ -290,10 +290,10 @@ fn what_should_fire_fires(argument: u32, mut mutable: u32) -> u32 {
 }
 
 macro_rules! fires {
-    ($($name:ident: $lint:ident, ($($argument:tt)*) $body:block)*) => {
+    ($($name:ident: $($lint:ident)+, ($($argument:tt)*) $body:block)*) => {
         $(
             #[cooperative]
-            #[expect($lint)]
+            $(#[expect($lint)])+
             #[allow(dead_code)]
             fn $name($($argument)*) $body
         )*
@@ -321,6 +321,14 @@ fires! {
     needless_mut_of_a_view: unused_mut, (v: &[u32]) { let mut w = v; for i in 0..w.len() { early(w[i]).await; } }
     needless_mut_of_an_outlined_view: unused_mut, (v: &[u32]) { let mut w = v; for i in 0..w.len() { let _ = w[i]; } }
     infinite_while_in_a_nest: while_true, (n: u32) { let mut s = 0; while true { s += 1; if s > n { break; } } }
+    unused_owner_in_a_nest: unused_variables, (v: Vec<String>, n: u32) { let mut s = 0; for item in v { for i in 0..n { s += i; } } early(s).await; }
+    unused_local_in_a_nest: unused_variables, (n: u32) { let mut s = 0; for i in 0..n { let guard = String::new(); for j in i..n { s += j; } } early(s).await; }
+    dead_assignment_in_a_nest: unused_assignments, (n: u32) { let mut s = 0; for i in 0..n { let mut x = 0; for j in i..n { s += j; } x = s; s += x; } early(s).await; }
+    only_updated: unused_variables unused_assignments, (n: u32) { let mut count = 0; for i in 0..n { early(i).await; count += 1; } }
+    only_updated_in_a_nest: unused_variables unused_assignments, (n: u32) { let mut count = 0; for _ in 0..n { count += 1; } }
+    only_updated_inside_a_nest: unused_variables unused_assignments, (n: u32) { for i in 0..n { let mut count = 0; for _ in i..n { count += 1; } } }
+    only_updated_argument: unused_variables unused_assignments, (mut n: u32) { for _ in 0..3u8 { n += 1; early(3).await; } }
+    needless_mut_of_a_reference: unused_mut, (mut n: &mut u32) { for i in 0..*n { early(i).await; *n = 1; } }
     must_use: unused_must_use, (n: u32) { for _ in 0..n { early(n); } }
 }
 

@@ -4,6 +4,8 @@ pub fn fetch(mut self, argument_1: (u32, Secret), argument_2: Guard) -> impl Fut
     async move {
         let mut frame = Frame::new(const { &Function::new("fetch", core::file!(), 0u32) });
         let body = async move {
+            #[allow(unused_mut, unused_variables)]
+            let mut polls = Around;
             let _ = &self;
             #[allow(unused_mut)]
             let mut argument_1 = argument_1;
@@ -18,7 +20,8 @@ pub fn fetch(mut self, argument_1: (u32, Secret), argument_2: Guard) -> impl Fut
                 let mut out = Vec::new();
                 loop {
                     if fuel <= 0 {
-                        fuel = refill(fuel, const { &Site::new("fetch", core::file!(), 0u32) }).await;
+                        fuel = refill(polls.lend(), fuel, const { &Site::new("fetch", core::file!(), 0u32) })
+                            .await;
                         continue;
                     }
                     if out.len() < self.limit {

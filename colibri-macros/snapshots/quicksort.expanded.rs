@@ -4,6 +4,8 @@ fn quicksort(v: &mut [u32]) -> impl Future<Output = ()> {
     async move {
         let mut frame = Frame::new(const { &Function::new("quicksort", core::file!(), 0u32) });
         let body = async move {
+            #[allow(unused_mut, unused_variables)]
+            let mut polls = Around;
             let v = v;
             let mut fuel = take();
             let value: () = {
@@ -17,7 +19,12 @@ fn quicksort(v: &mut [u32]) -> impl Future<Output = ()> {
                 (match alloc::boxed::Box::pin(quicksort(&mut v[..middle])) {
                     future => {
                         if fuel <= 0 {
-                            fuel = refill(fuel, const { &Site::new("quicksort", core::file!(), 0u32) }).await;
+                            fuel = refill(
+                                polls.lend(),
+                                fuel,
+                                const { &Site::new("quicksort", core::file!(), 0u32) },
+                            )
+                            .await;
                         }
                         fuel -= 1;
                         put(fuel);
@@ -32,7 +39,12 @@ fn quicksort(v: &mut [u32]) -> impl Future<Output = ()> {
                 (match alloc::boxed::Box::pin(quicksort(&mut v[middle + 1..])) {
                     future => {
                         if fuel <= 0 {
-                            fuel = refill(fuel, const { &Site::new("quicksort", core::file!(), 0u32) }).await;
+                            fuel = refill(
+                                polls.lend(),
+                                fuel,
+                                const { &Site::new("quicksort", core::file!(), 0u32) },
+                            )
+                            .await;
                         }
                         fuel -= 1;
                         put(fuel);

@@ -2,97 +2,82 @@ fn sum(data: &[u64]) -> impl Future<Output = u64> {
     #[allow(unused_imports)]
     use ::colibri_core::__private as runtime;
     async move {
-        let mut frame = Frame::new(const { &Function::new("sum", core::file!(), 0u32) });
-        let body = async move {
-            let data = data;
-            let mut fuel = take();
-            let value: u64 = {
-                if let Some(value) = None::<u64> {
-                    return value;
-                };
-                let mut sum = 0;
-                {
-                    match IntoIterator::into_iter(data) {
-                        mut iterator_1 => {
-                            #[inline(never)]
-                            #[allow(clippy::too_many_arguments, non_camel_case_types)]
-                            fn nest<P0, P1, P2, R>(
-                                p0: P0,
-                                p1: P1,
-                                p2: P2,
-                                body: impl FnOnce(P0, P1, P2) -> R,
-                            ) -> R {
-                                body(p0, p1, p2)
-                            }
-                            let mut place: Entry<_, (), (), (), (), ()> = Entry::At0((iterator_1,));
-                            loop {
-                                {
-                                    let exit: Exit<()>;
-                                    (sum, fuel, exit) =
-                                        nest(sum, fuel, &mut place, |mut sum, mut fuel, place| {
-                                            let mut entry = Entry::take(place);
-                                            let exit = 'nest: {
-                                                match entry {
-                                                    Entry::At0((mut iterator_1,)) => {
-                                                        loop {
-                                                            if fuel <= 0
-                                                                && spent(
-                                                                    &mut fuel,
-                                                                    const {
-                                                                        &Site::new("sum", core::file!(), 0u32)
-                                                                    },
-                                                                )
-                                                            {
-                                                                *place = Entry::At0((iterator_1,));
-                                                                break 'nest Exit::Left;
-                                                            }
-                                                            let mut strip = {
-                                                                use {OpenAny as _, OpenFast as _};
-                                                                (&mut &mut Probe(Some(iterator_1))).open(fuel)
-                                                            };
-                                                            for x in &mut strip {
-                                                                sum += x;
-                                                            }
-                                                            let is_last;
-                                                            (fuel, iterator_1, is_last) = strip.close();
-                                                            if is_last {
-                                                                break;
-                                                            }
+        #[allow(unused_mut, unused_variables)]
+        let mut polls = Own::begun(const { &Function::new("sum", core::file!(), 0u32) });
+        let data = data;
+        let mut fuel = take();
+        let value: u64 = {
+            if let Some(value) = None::<u64> {
+                return value;
+            };
+            let mut sum = 0;
+            {
+                match IntoIterator::into_iter(data) {
+                    mut iterator_1 => {
+                        #[inline(never)]
+                        #[allow(clippy::too_many_arguments, non_camel_case_types)]
+                        fn nest<P0, P1, P2, R>(
+                            p0: P0,
+                            p1: P1,
+                            p2: P2,
+                            body: impl FnOnce(P0, P1, P2) -> R,
+                        ) -> R {
+                            body(p0, p1, p2)
+                        }
+                        let mut place: Entry<_, (), (), (), (), ()> = Entry::At0((iterator_1,));
+                        loop {
+                            {
+                                let exit: Exit<()>;
+                                (sum, fuel, exit) =
+                                    nest(sum, fuel, &mut place, |mut sum, mut fuel, place| {
+                                        let exit = 'nest: {
+                                            match Entry::take(place) {
+                                                Entry::At0((mut iterator_1,)) => {
+                                                    loop {
+                                                        if fuel <= 0 {
+                                                            *place = Entry::At0((iterator_1,));
+                                                            break 'nest Exit::Left;
                                                         }
-                                                        break 'nest Exit::Done;
+                                                        let mut strip = {
+                                                            use {OpenAny as _, OpenFast as _};
+                                                            (&mut &mut Probe(Some(iterator_1))).open(fuel)
+                                                        };
+                                                        for x in &mut strip {
+                                                            sum += x;
+                                                        }
+                                                        let is_last;
+                                                        (fuel, iterator_1, is_last) = strip.close();
+                                                        if is_last {
+                                                            break;
+                                                        }
                                                     }
-                                                    _ => break 'nest Exit::Done,
+                                                    break 'nest Exit::Done;
                                                 }
-                                            };
-                                            (sum, fuel, exit)
-                                        });
-                                    match exit {
-                                        Exit::Done => break,
-                                        Exit::Return(()) => break,
-                                        Exit::Left => {}
-                                    }
+                                                _ => break 'nest Exit::Done,
+                                            }
+                                        };
+                                        (sum, fuel, exit)
+                                    });
+                                match exit {
+                                    Exit::Done => break,
+                                    Exit::Return(()) => break,
+                                    Exit::Left => {}
                                 }
-                                if fuel <= 0 {
-                                    let saved = (sum,);
-                                    fuel =
-                                        refill(fuel, const { &Site::new("sum", core::file!(), 0u32) }).await;
-                                    (sum,) = saved;
-                                }
+                            }
+                            if fuel <= 0 {
+                                let saved = (sum,);
+                                let site = place.site(const { &[Site::new("sum", core::file!(), 0u32)] });
+                                fuel = refill(polls.lend(), fuel, site).await;
+                                (sum,) = saved;
                             }
                         }
-                    };
-                }
-                sum
-            };
-            #[allow(unreachable_code)]
-            put(fuel);
-            value
+                    }
+                };
+            }
+            sum
         };
-        let mut body = core::pin::pin!(body);
-        core::future::poll_fn(move |context| {
-            let scope = enter(&mut frame);
-            Future::poll(core::pin::Pin::as_mut(&mut body), context)
-        })
-        .await
+        #[allow(unreachable_code)]
+        put(fuel);
+        value
     }
 }

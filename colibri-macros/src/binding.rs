@@ -57,6 +57,8 @@ pub(crate) struct Uses {
     pub(crate) assigned: bool,
     /// Assigned as a whole: what it held may have been moved.
     pub(crate) replaced: bool,
+    /// Named other than to assign it, or to update it.
+    pub(crate) read: bool,
     /// Perhaps changed, by an assignment, a borrow or a method.
     pub(crate) changed: bool,
     /// The same, other than by a method of its own.
@@ -103,6 +105,12 @@ impl Variable {
         self.mentions.get(first).is_some_and(|place| *place < places.end)
     }
 
+    /// Whether it is assigned, or updated, and nobody reads it: the compiler says so, if the expansion does not read it.
+    pub(crate) fn is_assigned_only(&self) -> bool {
+        let uses = &self.uses;
+        uses.assigned && !(uses.read || uses.captured || uses.hidden)
+    }
+
     /// Whether the variable may be moved into a tuple and back at a check where it is certainly initialised. Else it
     /// stays in the future's memory: correct, but slower.
     pub(crate) fn can_be_saved(&self, in_operand: bool) -> bool {
@@ -128,9 +136,13 @@ impl Variable {
         if self.declared == Declared::Late {
             return false;
         }
+        if self.is_assigned_only() {
+            return false;
+        }
         if self.is_mut {
             // A `mut` that nobody needs keeps its warning.
-            return self.uses.written
+            return self.uses.assigned
+                || self.class != Class::Exclusive && self.uses.written
                 || self.methods.iter().any(|method| !LOOKING.contains(&method.as_str()));
         }
         // An assignment to what is not `mut` is the user's error, or a late initialisation.

@@ -87,6 +87,11 @@ impl Rewritten {
     fn has_fuel(&self) -> bool {
         self.found.checks > 0
     }
+
+    /// Whether it may wait for others than its own checks.
+    fn waits_elsewhere(&self) -> bool {
+        self.found.awaits > 0 || self.has_fuel() && self.found.hides_awaits
+    }
 }
 
 /// Rewrites the body: with fuel, and once more without if nothing in it needs any.
@@ -138,27 +143,30 @@ fn future(
     output: &Output,
     runtime: &Runtime,
 ) -> TokenStream {
-    let inner = inner(rewritten, moves, output);
-    let waits = rewritten.found.awaits > 0 || rewritten.has_fuel();
-    let future = if waits {
-        let framed = framed(&inner, &static_function(function, options));
+    let (module, described) = (name::runtime(Span::mixed_site()), described(function, options));
+    let future = if rewritten.waits_elsewhere() {
+        let framed = framed(
+            &inner(rewritten, &quote_spanned!(Span::mixed_site()=> #module::Around), moves, output),
+            &described,
+        );
         quote_spanned!(Span::mixed_site()=> async move { #framed })
     } else {
-        inner
+        inner(rewritten, &quote_spanned!(Span::mixed_site()=> #module::Own::begun(#described)), moves, output)
     };
-    let (import, runtime) = (runtime.import(), name::runtime(Span::mixed_site()));
+    let import = runtime.import();
     if output.is_never {
         // It stays an `async fn`, see `returning_future`.
         quote_spanned!(Span::mixed_site()=> #import #future.await)
     } else if options.boxed {
-        quote_spanned!(Span::mixed_site()=> #import #runtime::alloc::boxed::Box::pin(#future))
+        quote_spanned!(Span::mixed_site()=> #import #module::alloc::boxed::Box::pin(#future))
     } else {
         quote_spanned!(Span::mixed_site()=> #import #future)
     }
 }
 
-// Output: `async move { let a = a; let mut fuel = take(); let value: T = { expected return; body }; put(fuel); value }`
-fn inner(rewritten: &Rewritten, moves: &TokenStream, output: &Output) -> TokenStream {
+// Output: `async move { let mut polls = polls; let a = a; let mut fuel = take();
+//              let value: T = { expected return; body }; put(fuel); value }`
+fn inner(rewritten: &Rewritten, polls: &TokenStream, moves: &TokenStream, output: &Output) -> TokenStream {
     let mut body = rewritten.body.clone();
     // Also keeps the body from being a block around a single expression, of which the compiler would warn.
     let semicolon = Some(Token![;](Span::mixed_site()));
@@ -177,8 +185,13 @@ fn inner(rewritten: &Rewritten, moves: &TokenStream, output: &Output) -> TokenSt
             (helper, quote_spanned!(Span::mixed_site()=> #returned(#body)))
         }
     };
+    let begun = rewritten.has_fuel().then(|| {
+        let variable = name::polls();
+        quote_spanned!(Span::mixed_site()=> #[allow(unused_mut, unused_variables)] let mut #variable = #polls;)
+    });
     quote_spanned! {Span::mixed_site()=>
         async move {
+            #begun
             #helper
             #moves
             let mut #fuel = #runtime::take();
@@ -206,8 +219,9 @@ fn expected_return(output: &Output) -> TokenStream {
     }
 }
 
-// Output: a block's content that polls the inner future, inside a scope of the runtime's for each poll.
-fn framed(inner: &TokenStream, function: &TokenStream) -> TokenStream {
+// Output: a block's content that polls the inner future, inside a scope of the runtime's for each poll. For functions that
+// wait for others: at those awaits nobody else would notice where a poll ends.
+fn framed(inner: &TokenStream, described: &TokenStream) -> TokenStream {
     let runtime = name::runtime(Span::mixed_site());
     let (frame, body, context, scope) = (
         name::generated("frame"),
@@ -216,7 +230,7 @@ fn framed(inner: &TokenStream, function: &TokenStream) -> TokenStream {
         name::generated("scope"),
     );
     quote_spanned! {Span::mixed_site()=>
-        let mut #frame = #runtime::Frame::new(const { &#function });
+        let mut #frame = #runtime::Frame::new(#described);
         let #body = #inner;
         let mut #body = #runtime::core::pin::pin!(#body);
         #runtime::core::future::poll_fn(move |#context| {
@@ -226,8 +240,8 @@ fn framed(inner: &TokenStream, function: &TokenStream) -> TokenStream {
     }
 }
 
-// Output: `Function::new("f", "src/lib.rs", 12).checks(128).slice_nanos(4_000_000)`
-fn static_function(function: &Function, options: &Options) -> TokenStream {
+// Output: `const { &Function::new("f", "src/lib.rs", 12).checks(128).slice_nanos(4_000_000) }`
+fn described(function: &Function, options: &Options) -> TokenStream {
     let at = function.signature.fn_token.span;
     let (file, line) = (looping::file(at), looping::line(at));
     let runtime = name::runtime(Span::mixed_site());
@@ -237,7 +251,9 @@ fn static_function(function: &Function, options: &Options) -> TokenStream {
         let nanos = u64::try_from(slice.as_nanos()).unwrap_or(u64::MAX);
         quote!(.slice_nanos(#nanos))
     });
-    quote_spanned!(Span::mixed_site()=> #runtime::Function::new(#label, #file, #line)#checks #slice)
+    quote_spanned! {Span::mixed_site()=>
+        const { &#runtime::Function::new(#label, #file, #line)#checks #slice }
+    }
 }
 
 /// Turns the groups of `macro_rules` in all of the function into parentheses.

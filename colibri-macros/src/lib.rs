@@ -23,58 +23,62 @@
 //! ```text
 //! #[cooperative]                      fn sum(data: &[u64]) -> impl Future<Output = u64> {
 //! fn sum(data: &[u64]) -> u64 {           async move {
-//!     let mut sum = 0;                        // per future: who it is, and the grant it has learned
-//!     for x in data {                         let mut frame = Frame::new(&Function::new("sum", file, line));
-//!         sum += x;                           let mut body = pin!(async move {
-//!     }                                           let data = data;
-//!     sum                                         let mut fuel = take();
-//! }                                               let value: u64 = {
-//!                                                     let mut sum = 0;
-//!                                                     { match IntoIterator::into_iter(data) { mut iterator => loop {
-//!                                                         if fuel <= 0 { fuel = refill(site).await; continue }
-//!                                                         match Iterator::next(&mut iterator) {
-//!                                                             None => break,
-//!                                                             Some(x) => { fuel -= 1; sum += x; }
-//!                                                         }
-//!                                                     } }; }
-//!                                                     sum
-//!                                                 };
-//!                                                 put(fuel);
-//!                                                 value
-//!                                             });
-//!                                             poll_fn(|context| { let _scope = enter(&mut frame); body.poll(context) }).await
+//!     let mut sum = 0;                        // per future: who it is, the grant it has learned, and the poll that goes on
+//!     for x in data {                         let mut polls = Own::begun(&Function::new("sum", file, line));
+//!         sum += x;                           let data = data;
+//!     }                                       let mut fuel = take();
+//!     sum                                     let value: u64 = {
+//! }                                               let mut sum = 0;
+//!                                                 { match IntoIterator::into_iter(data) { mut iterator => loop {
+//!                                                     if fuel <= 0 { fuel = refill(polls.lend(), fuel, site).await; continue }
+//!                                                     match Iterator::next(&mut iterator) {
+//!                                                         None => break,
+//!                                                         Some(x) => { fuel -= 1; sum += x; }
+//!                                                     }
+//!                                                 } }; }
+//!                                                 sum
+//!                                             };
+//!                                             put(fuel);
+//!                                             value
 //!                                         }
 //!                                     }
 //! ```
 //!
-//! A nest without an await moves out of the future. It comes back only when the budget is over, and is entered again where
-//! it was stopped:
+//! Where the function also waits for others, nobody would notice at those awaits that a poll ends. Then all of this is the
+//! body of a second future, which the first polls inside a scope: `poll_fn(|context| { let _scope = enter(&mut frame);
+//! body.poll(context) }).await`.
+//!
+//! A nest without an await moves out of the future. It comes back when the fuel is gone, and is entered again where it was
+//! stopped, until the iteration that was interrupted there ends:
 //!
 //! ```text
 //! for i in 1..v.len() {               let mut place = Entry::At0((iterator_0,));
 //!     let key = v[i];                 loop {
 //!     let mut j = i;                      (fuel, exit) = nest(&mut *v, fuel, &mut place, |v, mut fuel, place| {
-//!     while v[j - 1] > key {                  let mut entry = Entry::take(place);
-//!         v[j] = v[j - 1];                    let exit = 'nest: { loop { match entry {
-//!         j -= 1;                                 Entry::At0((mut iterator_0,)) => {
-//!     }                                               // the nest as written, with checks:
-//!     v[j] = key;                                     //     if fuel <= 0 && spent(&mut fuel) {
-//! }                                                   //         *place = Entry::At1((key, j, iterator_0,));
-//!                                                     //         break 'nest Exit::Left;
+//!     while v[j - 1] > key {                  let exit = 'nest: { match Entry::take(place) {
+//!         v[j] = v[j - 1];                        Entry::At0((mut iterator_0,)) => {
+//!         j -= 1;                                     // the nest as written, with checks:
+//!     }                                               //     if fuel <= 0 {
+//!     v[j] = key;                                     //         *place = Entry::At0((iterator_0,));
+//! }                                                   //         break 'nest Exit::Left;
 //!                                                     //     }
 //!                                                     break 'nest Exit::Done;
 //!                                                 }
-//!                                                 Entry::At1((mut key, mut j, mut iterator_0,)) => {
+//!                                                 Entry::At1((mut iterator_0, mut key, mut j,)) => {
 //!                                                     // the inner loop from its head on, and what follows it
-//!                                                     entry = Entry::At0((iterator_0,));
+//!                                                     *place = Entry::At0((iterator_0,));
+//!                                                     break 'nest Exit::Left;
 //!                                                 }
-//!                                             } } };
+//!                                             } };
 //!                                             (fuel, exit)
 //!                                         });
 //!                                         match exit { Exit::Done => break, Exit::Left => {} .. }
 //!                                         if fuel <= 0 { let saved = (v,); fuel = refill(..).await; (v,) = saved; }
 //!                                     }
 //! ```
+//!
+//! Only a short `while` inside, which is unrolled, looks at the budget in place (`if fuel <= 0 && spent(&mut fuel, site)`) and
+//! comes back when the budget is over: unrolled it stands in the nest as written alone.
 
 mod options;
 

@@ -44,11 +44,11 @@ impl Place<'_> {
         }
     }
 
-    // Output: `const { &Site::new("f", "src/lib.rs", 12) }`
-    pub(crate) fn site(&self) -> TokenStream {
+    // Output: `Site::new("f", "src/lib.rs", 12)`
+    pub(crate) fn described(&self) -> TokenStream {
         let runtime = name::runtime(self.span());
         let (function, file, line) = (self.function, file(self.keyword), line(self.keyword));
-        quote_spanned!(self.span()=> const { &#runtime::Site::new(#function, #file, #line) })
+        quote_spanned!(self.span()=> #runtime::Site::new(#function, #file, #line))
     }
 
     // Output: `break`, or `break 'finished` in the copy without an await
@@ -57,15 +57,21 @@ impl Place<'_> {
         quote_spanned!(self.span()=> break #label)
     }
 
-    // Output: `if fuel <= 0 { let saved = (a, b,); fuel = refill(fuel, site).await; (a, b,) = saved; continue; }`
+    // Output: `refill(polls.lend(), fuel, const { &site }).await`
+    fn refill(&self) -> TokenStream {
+        let (runtime, polls, fuel) = (name::runtime(self.span()), name::polls(), name::fuel());
+        let described = self.described();
+        quote_spanned!(self.span()=> #runtime::refill(#polls.lend(), #fuel, const { &#described }).await)
+    }
+
+    // Output: `if fuel <= 0 { let saved = (a, b,); fuel = refill; (a, b,) = saved; continue; }`
     // In the copy without an await: `if fuel <= 0 { break; }`
     fn check(&self) -> TokenStream {
-        let runtime = name::runtime(self.span());
         let fuel = name::fuel();
         if self.copy.is_some() {
             return quote_spanned!(self.span()=> if #fuel <= 0 { break; });
         }
-        let site = self.site();
+        let refill = self.refill();
         let (save, restore) = match self.plan.saved_at(self.number) {
             [] => (TokenStream::new(), TokenStream::new()),
             locals => {
@@ -79,7 +85,7 @@ impl Place<'_> {
         quote_spanned! {self.span()=>
             if #fuel <= 0 {
                 #save
-                #fuel = #runtime::refill(#fuel, #site).await;
+                #fuel = #refill;
                 #restore
                 continue;
             }
@@ -90,11 +96,10 @@ impl Place<'_> {
 /// The check of a call of the function to itself: it counts as an iteration, or a recursion without loops would
 /// never stop.
 pub(crate) fn check_at_call(place: &Place<'_>) -> TokenStream {
-    let runtime = name::runtime(place.span());
-    let (fuel, site) = (name::fuel(), place.site());
+    let (fuel, refill) = (name::fuel(), place.refill());
     quote_spanned! {place.span()=>
         if #fuel <= 0 {
-            #fuel = #runtime::refill(#fuel, #site).await;
+            #fuel = #refill;
         }
         #fuel -= 1;
     }
@@ -270,7 +275,7 @@ fn while_loop(node: &ExprWhile, place: &Place<'_>) -> TokenStream {
 }
 
 /// Whether there is an `await` in the tokens.
-fn awaits(tokens: TokenStream) -> bool {
+pub(crate) fn awaits(tokens: TokenStream) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Ident(ident) => ident == "await",
         TokenTree::Group(group) => awaits(group.stream()),

@@ -77,6 +77,7 @@ impl Outline {
             checks: &checks,
             mentions: Mentions::of(root_node, &structure),
             first_inside: &survey.first_inside,
+            named_before: &survey.named_before,
         };
         moves.plan(structure, &items)
     }
@@ -90,6 +91,7 @@ struct Moves<'a> {
     mentions: Mentions,
     /// By the number of a `for`.
     first_inside: &'a BTreeMap<usize, Binding>,
+    named_before: &'a BTreeMap<usize, usize>,
 }
 
 impl Moves<'_> {
@@ -243,7 +245,9 @@ impl Moves<'_> {
             return None;
         }
         // Nobody reads what is assigned here: the compiler would not see that any more.
-        if uses.replaced && !inside.is_read && !self.checks[0].alive.contains(&binding) {
+        if uses.replaced && !inside.is_read && !self.checks[0].alive.contains(&binding)
+            || variable.is_assigned_only()
+        {
             return None;
         }
         let is_shadowed = !self.checks[0].visible.contains(&binding);
@@ -367,9 +371,12 @@ impl Moves<'_> {
             let is_alive = check.alive.contains(binding);
             let mut is_carried = self.is_carried(variable, is_alive)?;
             if !is_carried && (around.contains(binding) || self.is_mentioned(*binding, index, structure)) {
-                // On no way that control can take, or to be assigned first: the name must be there.
+                // On no way that control can take, or to be assigned first: the name must be there. If nobody has read what
+                // it has now, the compiler says so; whoever carries it reads it.
+                let before = self.named_before.get(&structure.loops[index].number).copied().unwrap_or(0);
                 let is_copied = matches!(variable.class, Class::Scalar | Class::Shared);
-                if !is_copied || self.is_carried(variable, true) != Some(true) {
+                let is_read = variable.is_mentioned_in(&(0..before));
+                if !(is_copied && is_read) || self.is_carried(variable, true) != Some(true) {
                     return None;
                 }
                 is_carried = true;
@@ -410,6 +417,9 @@ impl Moves<'_> {
     /// Whether a local of the nest must be carried out where it is stopped; `None` if it cannot.
     fn is_carried(&self, variable: &Variable, is_alive: bool) -> Option<bool> {
         let uses = &variable.uses;
+        if is_alive && variable.is_assigned_only() {
+            return None;
+        }
         let is_held = uses.borrowed || uses.captured || uses.hidden;
         match variable.class {
             Class::Scalar | Class::Shared if !is_alive => Some(false),
@@ -421,10 +431,12 @@ impl Moves<'_> {
             Class::Unknown if is_alive => (!(is_held || uses.lent || uses.matched)).then_some(true),
             // A number, or moved.
             Class::Unknown if uses.calculated => Some(false),
-            // It may have a destructor, and is carried so that it does not run too early; if it cannot have been moved.
+            // It may have a destructor, and is carried so that it does not run too early; if it cannot have been moved, and
+            // if the compiler has nothing to say of it: whoever carries it uses it.
             Class::Unknown => {
                 let may_be_moved = uses.passed || uses.matched || uses.receiver;
-                (!(is_held || uses.lent || may_be_moved)).then_some(true)
+                let is_unused = variable.mentions.is_empty() && !variable.ident.to_string().starts_with('_');
+                (!(is_held || uses.lent || may_be_moved || is_unused)).then_some(true)
             }
         }
     }

@@ -12,6 +12,11 @@ pub(crate) fn fuel() -> Ident {
     generated("fuel")
 }
 
+/// What knows where the function's polls begin and end.
+pub(crate) fn polls() -> Ident {
+    generated("polls")
+}
+
 /// The iterator of the innermost `for`.
 pub(crate) fn iterator() -> Ident {
     generated("iterator")

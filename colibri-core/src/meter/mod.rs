@@ -372,7 +372,8 @@ impl Meter {
         if self.counts(self.mode.get()) {
             return 0;
         }
-        let grant = i64::from(self.grant.get());
+        // Where no clock limits anything, more was granted than was ever learned.
+        let grant = i64::from(self.grant.get()).max(self.granted.get());
         (grant / 2).max(grant.min(LEAST_ARREARS_CHECKS))
     }
 

@@ -5,7 +5,7 @@ use crate::local;
 use crate::rt::Site;
 
 /// A meter's contents, while another budget is in force. The learned grant is not among them: the code is the same.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Saved {
     fuel: i64,
     granted: i64,
@@ -20,6 +20,7 @@ pub(crate) struct Saved {
 }
 
 /// The caller's side of a function's scope.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Outer {
     grant: u32,
     fuel: i64,

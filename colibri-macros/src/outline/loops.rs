@@ -41,7 +41,7 @@ impl Nest<'_> {
     // Output: `Entry::Start => match IntoIterator::into_iter(items) { mut iterator => {
     //              let charge = upper(&iterator);
     //              if charge <= max(fuel, arrears) { fuel -= charge; for x in iterator { body } break 'nest Exit::Done }
-    //              entry = Entry::At0((iterator,));
+    //              *place = Entry::At0((iterator,)); break 'nest Exit::Left;
     //          } }`
     pub(super) fn start(&self) -> Option<TokenStream> {
         let Expr::ForLoop(node) = &self.nodes[0] else { return None };
@@ -53,8 +53,7 @@ impl Nest<'_> {
         let ExprForLoop { label, for_token, pat, expr, in_token, body, .. } = node;
         let (items, body, iterator) =
             (items(expr, self.place), self.body(body), name::iterator_of(self.number(0)));
-        let (fuel, entry, enter, nest) =
-            (name::fuel(), name::generated("entry"), self.enter(0), nest_label());
+        let (fuel, leave, nest) = (name::fuel(), self.leave(0), nest_label());
         let (charge, arrears) = (name::generated("charge"), name::generated("arrears"));
         Some(quote_spanned! {span=>
             #runtime::Entry::Start => match #items {
@@ -65,7 +64,7 @@ impl Nest<'_> {
                         #label #for_token #pat #in_token #iterator #body
                         break #nest #runtime::Exit::Done;
                     }
-                    #entry = #enter;
+                    #leave
                 }
             },
         })
@@ -162,7 +161,7 @@ impl Nest<'_> {
                         || jumps::names(&label.name, &node.body)
                         || jumps::names_in(&label.name, &node.cond)
                 });
-                if is_leaf && self.unrolls.get() && is_short(node) && !looping::is_true(&node.cond) {
+                if self.unrolls(index) {
                     let unrolled = self.unrolled(index, &node.cond, &node.body);
                     return quote_spanned!(span=> #label loop { #unrolled });
                 }
@@ -286,7 +285,23 @@ impl Nest<'_> {
     }
 }
 
-fn is_short(node: &ExprWhile) -> bool {
-    let tokens = |tokens: TokenStream| shape::tokens_in(tokens);
-    tokens(node.cond.to_token_stream()) + tokens(node.body.to_token_stream()) <= MOST_UNROLLED_TOKENS
+impl Nest<'_> {
+    /// Whether a loop is unrolled here: a short `while` without loops inside, in what runs, not in what is entered after
+    /// a stop inside an iteration.
+    fn unrolls(&self, index: usize) -> bool {
+        let is_short = |node: &ExprWhile| {
+            let tokens = |tokens: TokenStream| shape::tokens_in(tokens);
+            let count = tokens(node.cond.to_token_stream()) + tokens(node.body.to_token_stream());
+            count <= MOST_UNROLLED_TOKENS && !looping::is_true(&node.cond)
+        };
+        self.entered.get() == 0
+            && self.outline.structure.is_leaf(index)
+            && matches!(&self.nodes[index], Expr::While(node) if is_short(node))
+    }
+
+    /// Whether that loop, or one inside it, is.
+    pub(super) fn unrolls_in(&self, index: usize) -> bool {
+        let structure = &self.outline.structure;
+        (index..self.nodes.len()).any(|inner| structure.chain(inner).contains(&index) && self.unrolls(inner))
+    }
 }

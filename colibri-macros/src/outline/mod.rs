@@ -28,8 +28,8 @@ pub(crate) struct Nest<'a> {
     pub(crate) output: &'a Output,
     /// The nest as the user wrote it, by loop.
     nodes: Vec<Expr>,
-    /// Whether short loops are unrolled here: in what runs, not in what is entered after a stop.
-    unrolls: Cell<bool>,
+    /// The loop at whose head the code that is being written is entered.
+    entered: Cell<usize>,
 }
 
 impl<'a> Nest<'a> {
@@ -44,7 +44,7 @@ impl<'a> Nest<'a> {
                 _ => rest::find(node, inner.number),
             })
             .collect();
-        Nest { outline, place, output, nodes, unrolls: Cell::new(true) }
+        Nest { outline, place, output, nodes, entered: Cell::new(0) }
     }
 
     fn span(&self) -> Span {
@@ -55,8 +55,8 @@ impl<'a> Nest<'a> {
     pub(crate) fn rewritten(&self) -> TokenStream {
         let span = self.span();
         let runtime = name::runtime(span);
-        let (fuel, place, exit, value) =
-            (name::fuel(), name::generated("place"), name::generated("exit"), name::value());
+        let (fuel, place, site) = (name::fuel(), name::generated("place"), name::generated("site"));
+        let (exit, value) = (name::generated("exit"), name::value());
         let parameters = &self.outline.parameters;
         let (call, helper) = (name::generated("nest"), helper(parameters.len() + 2, self.place));
         let arguments = parameters.iter().map(|parameter| self.argument(parameter));
@@ -84,8 +84,8 @@ impl<'a> Nest<'a> {
         } else {
             (quote!(()), quote_spanned!(span=> #runtime::Exit::Return(()) => #ends,))
         };
-        let site = self.place.site();
-        let saved = name::saved();
+        let (saved, polls) = (name::saved(), name::polls());
+        let described = (0..self.nodes.len()).map(|index| self.described(index));
         let locals = self.place.plan.saved_at(self.place.number);
         let looping = quote_spanned! {span=>
             #helper
@@ -102,7 +102,8 @@ impl<'a> Nest<'a> {
                 }
                 if #fuel <= 0 {
                     let #saved = (#(#locals,)*);
-                    #fuel = #runtime::refill(#fuel, #site).await;
+                    let #site = #place.site(const { &[#(#described),*] });
+                    #fuel = #runtime::refill(#polls.lend(), #fuel, #site).await;
                     (#(#locals,)*) = #saved;
                 }
             }
@@ -136,15 +137,13 @@ impl<'a> Nest<'a> {
     }
 
     // Output: `|a, mut b, v: &mut _, mut fuel, place| {
-    //              let mut entry = Entry::take(place);
-    //              let exit = 'nest: { .. };
+    //              let exit = 'nest: { match Entry::take(place) { .. } };
     //              (b, fuel, exit)
     //          }`
     fn closure(&self) -> TokenStream {
         let span = self.span();
         let runtime = name::runtime(span);
-        let (fuel, place, entry, exit) =
-            (name::fuel(), name::generated("place"), name::generated("entry"), name::generated("exit"));
+        let (fuel, place, exit) = (name::fuel(), name::generated("place"), name::generated("exit"));
         let nest = nest_label();
         let parameters =
             self.outline.parameters.iter().map(|Parameter { ident, passing, .. }| match passing {
@@ -170,29 +169,17 @@ impl<'a> Nest<'a> {
         });
         let arms = (0..self.nodes.len()).map(|index| self.arm(index));
         let start = self.start();
-        let repeats = self.nodes.len() > 1 || start.is_some();
-        let dispatch = quote_spanned! {span=>
-            match #entry {
-                #start
-                #(#arms)*
-                _ => break #nest #runtime::Exit::Done,
-            }
-        };
-        let dispatch = if repeats {
-            let label = (self.nodes.len() > 2).then(|| {
-                let label = label("dispatch");
-                quote_spanned!(span=> #label:)
-            });
-            quote_spanned!(span=> #label loop { #dispatch })
-        } else {
-            dispatch
-        };
         quote_spanned! {span=>
             |#(#parameters,)* mut #fuel, #place| {
                 #(#lengths)*
                 #arrears
-                let mut #entry = #runtime::Entry::take(#place);
-                let #exit = #nest: { #dispatch };
+                let #exit = #nest: {
+                    match #runtime::Entry::take(#place) {
+                        #start
+                        #(#arms)*
+                        _ => break #nest #runtime::Exit::Done,
+                    }
+                };
                 (#(#results,)* #fuel, #exit)
             }
         }
@@ -204,7 +191,7 @@ impl<'a> Nest<'a> {
         let runtime = name::runtime(span);
         let (variant, payload) = (variant(index, span), &self.outline.payloads[index]);
         let nest = nest_label();
-        self.unrolls.set(index == 0);
+        self.entered.set(index);
         let code = if index == 0 {
             let fresh = self.at_head(0, true, &self.nodes[0]);
             match &self.nodes[0] {
@@ -247,22 +234,30 @@ impl<'a> Nest<'a> {
         }
     }
 
-    // Output: `if fuel <= 0 && spent(&mut fuel, site) { leave }`
+    // Output: `if fuel <= 0 { leave }`
+    // Whoever called looks at the budget: a look in here, with all that it has to save from registers and to load again,
+    // would be larger than many a loop. Only where the code that is entered at a stop is slower,
+    // `if fuel <= 0 && spent(&mut fuel, site) { leave }`: what is unrolled goes on until the budget is over.
     fn check(&self, index: usize) -> TokenStream {
         let span = self.span();
         let runtime = name::runtime(span);
-        let (fuel, site, leave) = (name::fuel(), self.site(index), self.leave(index));
-        quote_spanned!(span=> if #fuel <= 0 && #runtime::spent(&mut #fuel, #site) #leave)
+        let (fuel, leave) = (name::fuel(), self.leave(index));
+        if index == 0 || !self.unrolls_in(index) {
+            return quote_spanned!(span=> if #fuel <= 0 #leave);
+        }
+        let described = self.described(index);
+        quote_spanned!(span=> if #fuel <= 0 && #runtime::spent(&mut #fuel, const { &#described }) #leave)
     }
 
-    fn site(&self, index: usize) -> TokenStream {
+    /// That loop, in reports.
+    fn described(&self, index: usize) -> TokenStream {
         let keyword = match &self.nodes[index] {
             Expr::ForLoop(node) => node.for_token.span,
             Expr::While(node) => node.while_token.span,
             Expr::Loop(node) => node.loop_token.span,
             _ => self.place.keyword,
         };
-        Place { keyword, copy: None, ..*self.place }.site()
+        Place { keyword, copy: None, ..*self.place }.described()
     }
 
     fn number(&self, index: usize) -> usize {

@@ -3,13 +3,13 @@
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
 
-use super::{Nest, iteration_label, label, loop_label, nest_label};
+use super::{Nest, iteration_label, loop_label, nest_label};
 use crate::jumps::{Jumps, Target};
 use crate::name;
 use crate::rest;
 
 impl Nest<'_> {
-    // Output: `'loop_1: { 'iteration_1: { loop rest } entry = Entry::At1(..); continue 'dispatch; }`
+    // Output: `'loop_1: { 'iteration_1: { loop rest } *place = Entry::At1(..); break 'nest Exit::Left; }`
     // What remains of the iteration that a stop at that loop interrupted; then the loop around it is entered at its head.
     // Only where somebody breaks out of that one, what follows it has to stand here as well.
     pub(super) fn resumed(&self, index: usize) -> TokenStream {
@@ -29,16 +29,12 @@ impl Nest<'_> {
             jumps.statements(&mut rest);
             broken.extend(jumps.broken);
             let (rest, iteration) = (self.statements(rest), iteration_label(*outer));
-            let (entry, enter, dispatch) = (name::generated("entry"), self.enter(*outer), label("dispatch"));
+            let leave = self.leave(*outer);
             code = quote_spanned! {span=>
                 #iteration: { #code #rest }
-                #entry = #enter;
+                #leave
             };
-            if *outer == 0 {
-                break;
-            }
-            code = quote_spanned!(span=> #code continue #dispatch;);
-            if !broken.contains(&depth) {
+            if *outer == 0 || !broken.contains(&depth) {
                 break;
             }
             let label = loop_label(*outer);

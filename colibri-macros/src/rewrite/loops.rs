@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span};
 use quote::quote_spanned;
 use syn::visit_mut::VisitMut as _;
-use syn::{Attribute, Block, Expr, ExprForLoop, ExprWhile, Stmt, Token};
+use syn::{Attribute, Block, Expr, ExprForLoop, ExprWhile, Stmt, parse_quote_spanned};
 
 use super::Rewrite;
 use crate::function::is_cooperative;
@@ -47,12 +47,10 @@ impl Rewrite<'_> {
             let ident = is_planned(&statement);
             block.stmts.push(statement);
             if let Some(ident) = ident {
-                let assignable = quote_spanned! {Span::mixed_site()=>
+                block.stmts.push(parse_quote_spanned! {Span::mixed_site()=>
                     #[allow(unused_mut)]
-                    let mut #ident = #ident
-                };
-                let semicolon = Some(Token![;](Span::mixed_site()));
-                block.stmts.push(Stmt::Expr(Expr::Verbatim(assignable), semicolon));
+                    let mut #ident = #ident;
+                });
             }
         }
     }

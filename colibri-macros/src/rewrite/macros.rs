@@ -7,6 +7,7 @@ use syn::visit_mut::VisitMut as _;
 use syn::{Expr, Macro, Token};
 
 use super::Rewrite;
+use crate::looping;
 use crate::name;
 use crate::standard::Standard;
 
@@ -15,8 +16,12 @@ impl Rewrite<'_> {
     /// what leaves the function, are rewritten. The tokens stay untouched if nothing in them was. Loops stay as they
     /// are, and so does every other macro: nobody knows what it makes of its tokens.
     pub(super) fn visit_known_macro(&mut self, node: &mut Macro) {
-        let Some(known) = Standard::of(node) else { return };
-        let Ok(mut arguments) = node.parse_body::<Arguments>() else { return };
+        let arguments = node.parse_body::<Arguments>();
+        let (Some(known), Ok(mut arguments)) = (Standard::of(node), arguments) else {
+            self.found.hides_awaits = true;
+            return;
+        };
+        self.found.hides_awaits |= !arguments.rest.is_empty() && looping::awaits(node.tokens.clone());
         let before = quote!(#arguments).to_string();
         let outer = std::mem::replace(&mut self.in_macro, true);
         for argument in &mut arguments.list {

@@ -40,6 +40,8 @@ pub(crate) struct Found {
     pub(crate) checks: usize,
     /// Other points at which the function may wait.
     pub(crate) awaits: usize,
+    /// Whether there is code of which nobody knows whether it waits.
+    pub(crate) hides_awaits: bool,
 }
 
 /// The visitor over the body. It walks all of the function's own code; where it stops is said at each method.
@@ -156,6 +158,7 @@ impl VisitMut for Rewrite<'_> {
                     self.rewrite_try(inner);
                 }
             }
+            Expr::Verbatim(_) => self.found.hides_awaits = true,
             _ => visit_mut::visit_expr_mut(self, node),
         }
     }

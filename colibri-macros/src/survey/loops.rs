@@ -137,6 +137,7 @@ impl Survey {
         self.loops.insert(number);
         if self.notes_uses {
             self.around.entry(number).or_insert_with(|| self.statements.clone());
+            self.named_before.entry(number).or_insert(self.mentions);
         }
         if self.target == Some(number) && !self.was_reached {
             self.was_reached = true;

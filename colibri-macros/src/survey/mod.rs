@@ -134,6 +134,8 @@ pub(crate) struct Survey {
     /// How many variables were named, and how many jumps there were, in the first walk so far.
     mentions: usize,
     jumps: usize,
+    /// How many variables had been named before each loop.
+    pub(crate) named_before: BTreeMap<usize, usize>,
     /// Whether the loop whose contents are looked at has been passed.
     is_after_contents: bool,
     /// What was found before, by loop.
@@ -171,6 +173,7 @@ impl Survey {
             extents: HashMap::new(),
             mentions: 0,
             jumps: 0,
+            named_before: BTreeMap::new(),
             is_after_contents: false,
             checks: BTreeMap::new(),
             loops: BTreeSet::new(),

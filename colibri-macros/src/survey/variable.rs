@@ -141,6 +141,7 @@ impl Survey {
 fn note(uses: &mut Uses, used: Use, is_projected: bool, captured: bool) {
     uses.captured |= captured;
     uses.projected |= is_projected;
+    uses.read |= is_projected || !matches!(used, Use::Assigned | Use::Updated);
     match used {
         Use::Passed => uses.passed |= !is_projected,
         Use::Calculated => {

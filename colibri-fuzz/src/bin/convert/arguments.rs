@@ -6,6 +6,8 @@ use std::time::Duration;
 use clap::Parser;
 use colibri_fuzz::span;
 
+use crate::canary::{self, Canary};
+
 /// Makes every function with a loop of public crates cooperative, and runs the crates' own tests.
 ///
 /// Each function becomes a wrapper of the same signature, which drives a cooperative twin to its end with a yield at
@@ -15,7 +17,9 @@ use colibri_fuzz::span;
 #[command(
     name = "convert",
     version,
-    after_help = "Exit status: 0 all the same, 1 a function does not compile or a test differs, 2 wrong use."
+    after_help = "\
+Exit status: 0 all the same, 1 a function does not compile, a test differs or nothing gives way, 2 wrong use.
+With --canary: 0 found out, 1 missed."
 )]
 pub(crate) struct Arguments {
     /// The crates, as NAME for one of the list or NAME@VERSION for any other [default: the whole list]
@@ -36,6 +40,9 @@ pub(crate) struct Arguments {
     /// Tell each function that stays plain, and why
     #[arg(long)]
     pub(crate) verbose: bool,
+    /// Use a lowering that is wrong on purpose: it must be found out
+    #[arg(long, value_name = "NAME", value_parser = canary::named, long_help = canary::help())]
+    pub(crate) canary: Option<Canary>,
     /// How long the tests of one crate may take
     #[arg(long, value_name = "LENGTH", default_value = "10min", value_parser = span::from_text)]
     pub(crate) patience: Duration,

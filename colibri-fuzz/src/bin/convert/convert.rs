@@ -31,6 +31,21 @@ pub(crate) enum Twins {
     /// Plain functions: this tries the tool itself.
     Plain,
     Cooperative,
+    /// The same, on a runtime of the driver's that is wrong on purpose.
+    Faulty(&'static str),
+}
+
+impl Twins {
+    /// What stands before a twin.
+    fn attribute(self) -> String {
+        match self {
+            Twins::Plain => String::new(),
+            Twins::Cooperative => "#[::colibri_core::cooperative] ".to_owned(),
+            Twins::Faulty(runtime) => {
+                format!("#[::colibri_core::cooperative(crate = ::convert_driver::faulty::{runtime})] ")
+            }
+        }
+    }
 }
 
 /// Which functions become which twins.
@@ -212,10 +227,7 @@ impl Converter<'_, '_> {
         let declaration = header.take(after_name..body_start);
         let head = self.edited.original(whole.start..after_name);
 
-        let attribute = match self.plan.twins {
-            Twins::Plain => "",
-            Twins::Cooperative => "#[::colibri_core::cooperative] ",
-        };
+        let attribute = self.plan.twins.attribute();
         let conditions = conditions(attributes);
         let around = if is_method { self.around.last() } else { None };
         if let Some(Around { kind: Kind::Of { path, is_own: true, types, .. }, .. }) = around {
@@ -280,7 +292,7 @@ impl Converter<'_, '_> {
         let call = if unsafety.is_empty() { call } else { format!("unsafe {{ {call} }}") };
         let call = match self.plan.twins {
             Twins::Plain => call,
-            Twins::Cooperative => format!("::convert_driver::drive({number}, {call})"),
+            Twins::Cooperative | Twins::Faulty(_) => format!("::convert_driver::drive({number}, {call})"),
         };
         self.edited.replace(whole, format!("{open}{head}{declaration}{{ {call} }} {beside}{close}"));
         if let (false, Some(around)) = (after.is_empty(), self.around.last_mut()) {
@@ -382,6 +394,13 @@ mod tests {
             "// first\n/*<0*/#[inline]\npub fn f<T>(a: T,  b: u8) -> T { ::convert_driver::drive(0, f__twin_0::<T>(a, b)) } \
              #[::colibri_core::cooperative] fn f__twin_0<T>(mut a: T,  b: u8) -> T { loop {} }/*0>*/ // last\n"
         );
+    }
+
+    #[test]
+    fn a_canary_names_its_runtime() {
+        let plan = Plan { twins: Twins::Faulty("lost_item"), stay: &BTreeSet::new(), only: None };
+        let (text, _) = convert("lib.rs", "fn f() { loop {} }", 0, plan).expect("it parses");
+        assert!(text.contains("cooperative(crate = ::convert_driver::faulty::lost_item)]"), "{text}");
     }
 
     #[test]

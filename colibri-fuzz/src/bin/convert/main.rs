@@ -12,8 +12,11 @@
 //!    is a limit of this tool, all else is a fault of the attribute. A function that fails is left plain, so that
 //!    the others are tried.
 //! 4. `testing` runs the crate's tests, plain and converted; `report` tells how they differ.
+//!
+//! `canary` has lowerings that are wrong on purpose: the road is worth nothing if it does not find them out.
 
 mod arguments;
+mod canary;
 mod catalogue;
 mod compile;
 mod convert;

@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::catalogue::Crate;
 
 const DRIVER: &str = include_str!("template/driver.rs");
+const FAULTY: &str = include_str!("template/faulty.rs");
 
 /// A folder with a crate's copy, its driver, and what cargo builds.
 #[derive(Debug)]
@@ -32,6 +33,7 @@ impl Project {
         let write = || {
             fs::create_dir_all(driver.join("src"))?;
             fs::write(driver.join("Cargo.toml"), manifest)?;
+            fs::write(driver.join("src/faulty.rs"), FAULTY)?;
             fs::write(driver.join("src/lib.rs"), DRIVER)
         };
         write().map_err(|error| format!("{}: {error}", driver.display()))?;

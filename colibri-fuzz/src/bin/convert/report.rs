@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 
+use crate::canary::Canary;
 use crate::catalogue::Crate;
 use crate::convert::Function;
 use crate::testing::Results;
@@ -67,8 +68,13 @@ impl Report {
         differing
     }
 
+    /// With a yield at every third check, some loop of every crate gives way.
+    fn never_gave_way(&self) -> bool {
+        self.ran > 0 && self.gave_way == 0
+    }
+
     fn is_well(&self) -> bool {
-        self.errors.is_empty() && self.differing().is_empty()
+        self.errors.is_empty() && self.differing().is_empty() && !self.never_gave_way()
     }
 }
 
@@ -87,6 +93,8 @@ pub(crate) struct Total {
     errors: usize,
     passed: usize,
     differing: usize,
+    /// Crates whose functions ran and never gave way.
+    endless: usize,
     failed: Vec<String>,
 }
 
@@ -100,6 +108,7 @@ impl Total {
         self.errors += report.errors.len();
         self.passed += passed(&report.converted);
         self.differing += report.differing().len();
+        self.endless += usize::from(report.never_gave_way());
         if !report.is_well() {
             self.failed.push(report.name.clone());
         }
@@ -113,6 +122,11 @@ impl Total {
 
     pub(crate) fn is_well(&self) -> bool {
         self.failed.is_empty()
+    }
+
+    /// Whether the crates' tests, or what their functions did, told of a wrong lowering.
+    pub(crate) fn has_found(&self) -> bool {
+        self.differing > 0 || self.endless > 0
     }
 }
 
@@ -165,6 +179,9 @@ pub(crate) fn tell(report: &Report, is_verbose: bool) {
     for test in report.differing() {
         say(&format!("  DIFFERS: {test}"));
     }
+    if report.never_gave_way() {
+        say("  DIFFERS: its functions ran and never gave way");
+    }
 }
 
 fn messages(report: &Report, errors: &BTreeMap<u32, Vec<String>>, what: &str) {
@@ -196,6 +213,12 @@ pub(crate) fn tell_total(total: &Total) {
     } else {
         say(&format!("Not the same: {}", total.failed.join(", ")));
     }
+}
+
+/// Says whether the crates found the canary out.
+pub(crate) fn tell_canary(canary: Canary, total: &Total) {
+    let found = if total.has_found() { "found out" } else { "missed" };
+    say(&format!("the canary {} ({}) was {found}", canary.name, canary.what));
 }
 
 #[cfg(test)]
@@ -237,6 +260,16 @@ mod tests {
         assert_eq!(report.converted(), 2);
         report.converted.remove("lib: c");
         assert_eq!(report.differing(), ["lib: c: not run"]);
+    }
+
+    #[test]
+    fn a_crate_that_never_gives_way_is_a_failure() {
+        let mut report = report();
+        report.gave_way = 0;
+        assert!(!report.is_well());
+        let mut total = Total::default();
+        total.add(&report);
+        assert!(total.has_found());
     }
 
     #[test]

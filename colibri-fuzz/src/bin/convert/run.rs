@@ -49,6 +49,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool, String> {
         let _ = fs::remove_dir_all(&folder);
     }
     report::tell_total(&total);
+    if let Some(canary) = arguments.canary {
+        report::tell_canary(canary, &total);
+        return Ok(total.has_found());
+    }
     Ok(total.is_well())
 }
 
@@ -127,7 +131,8 @@ fn one(project: &Project, entry: &Crate, arguments: &Arguments) -> Result<Report
     let mut stay = BTreeSet::new();
     // First the tool itself: what does not compile even without the attribute is no fault of the attribute.
     let moved = settle(project, &sources, &mut stay, Twins::Plain, only)?;
-    let faults = settle(project, &sources, &mut stay, Twins::Cooperative, only)?;
+    let twins = arguments.canary.map_or(Twins::Cooperative, |canary| Twins::Faulty(canary.runtime));
+    let faults = settle(project, &sources, &mut stay, twins, only)?;
     let _ = fs::remove_file(&notes);
     let converted = test(&faults.programs)?;
     let noted = fs::read_to_string(&notes).unwrap_or_default();

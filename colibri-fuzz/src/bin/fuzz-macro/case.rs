@@ -52,7 +52,7 @@ impl Case {
 
     /// The cooperative twin, on another runtime if it is given.
     pub(crate) fn cooperative(&self, runtime: Option<&str>) -> String {
-        let text = ["soft_tick();", "constant_tick();", "condition_tick();"]
+        let text = ["soft_tick();", "constant_tick();", "condition_tick();", "waits_in_condition();"]
             .iter()
             .fold(self.text.clone(), |text, tick| text.replace(tick, ""));
         match runtime.or(self.is_short.then_some("crate::short")) {

@@ -56,7 +56,8 @@ impl Generator {
             format!("{tick}{first}{statements}")
         });
         let label = label.map_or(String::new(), |label| format!("{label}: "));
-        format!("{label}{head} {{\n{body}}}\n")
+        let begins = if waits_in_condition(head) { "waits_in_condition();\n" } else { "" };
+        format!("{begins}{label}{head} {{\n{body}}}\n")
     }
 
     /// What stands in a loop's braces.
@@ -372,4 +373,10 @@ impl Generator {
             format!("{first}for {row} in &mut {grid} {{\n{soft}{inner}}}\n")
         })
     }
+}
+
+/// Whether the head is a condition in which something has checks of its own.
+fn waits_in_condition(head: &str) -> bool {
+    let waits = [".await", "for ", "while ", "loop "];
+    head.strip_prefix("while ").is_some_and(|condition| waits.iter().any(|sign| condition.contains(sign)))
 }

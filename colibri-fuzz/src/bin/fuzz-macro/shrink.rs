@@ -268,8 +268,15 @@ impl<'ast> Visit<'ast> for Finder<'_> {
 
 /// The statements that count iterations stay, or the count would not mean anything.
 fn is_count(statement: &Stmt) -> bool {
-    const COUNTS: [&str; 6] =
-        ["tick", "soft_tick", "constant_tick", "condition_tick", "call_tick", "uncounted"];
+    const COUNTS: [&str; 7] = [
+        "tick",
+        "soft_tick",
+        "constant_tick",
+        "condition_tick",
+        "waits_in_condition",
+        "call_tick",
+        "uncounted",
+    ];
     let Stmt::Expr(Expr::Call(call), _) = statement else { return false };
     matches!(&*call.func, Expr::Path(path) if COUNTS.iter().any(|name| path.path.is_ident(name)))
 }

@@ -1,5 +1,7 @@
 //! What a wrapper calls. Written by `cargo xtask convert`.
 
+pub mod faulty;
+
 use std::future::Future;
 use std::io::Write as _;
 use std::pin::pin;

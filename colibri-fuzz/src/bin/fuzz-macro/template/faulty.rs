@@ -22,8 +22,8 @@ pub mod lost_item {
 pub mod endless_fuel {
     pub mod __private {
         pub use colibri_core::__private::*;
-        pub async fn refill(fuel: i64, site: &'static Site) -> i64 {
-            colibri_core::__private::refill(fuel, site).await;
+        pub async fn refill<P: Polls>(polls: P, fuel: i64, site: &'static Site) -> i64 {
+            colibri_core::__private::refill(polls, fuel, site).await;
             i64::MAX / 2
         }
     }
@@ -52,8 +52,8 @@ pub mod doubled_fuel {
 pub mod double_refill {
     pub mod __private {
         pub use colibri_core::__private::*;
-        pub async fn refill(fuel: i64, site: &'static Site) -> i64 {
-            let fuel = colibri_core::__private::refill(fuel, site).await;
+        pub async fn refill<P: Polls>(polls: P, fuel: i64, site: &'static Site) -> i64 {
+            let fuel = colibri_core::__private::refill(polls, fuel, site).await;
             if fuel > 1 {
                 return fuel;
             }

@@ -32,7 +32,8 @@ pub fn set(grant: Option<Grant>) {
 }
 
 pub mod __private {
-    use std::pin::{Pin, pin};
+    use std::future::poll_fn;
+    use std::pin::pin;
     use std::task::{Context, Poll, Waker};
 
     use super::{DEPTH, FUEL, GRANT, LOOKS};
@@ -46,25 +47,17 @@ pub mod __private {
         if GRANT.get().is_some() { FUEL.set(fuel) } else { colibri_core::__private::put(fuel) }
     }
 
-    pub fn refill(fuel: i64, site: &'static Site) -> Refill {
-        Refill { real: colibri_core::__private::refill(fuel, site), gave_way: false }
-    }
-
-    pub struct Refill {
-        real: colibri_core::__private::Refill,
-        gave_way: bool,
-    }
-
-    impl Future for Refill {
-        type Output = i64;
-
-        fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<i64> {
-            let Some(grant) = GRANT.get() else { return Pin::new(&mut self.real).poll(context) };
-            if DEPTH.get() == 0 && !std::mem::replace(&mut self.gave_way, true) {
-                return Poll::Pending;
-            }
-            Poll::Ready(grant.checks)
+    pub async fn refill<P: Polls>(mut polls: P, fuel: i64, site: &'static Site) -> i64 {
+        let Some(grant) = GRANT.get() else {
+            return colibri_core::__private::refill(polls, fuel, site).await;
+        };
+        if DEPTH.get() == 0 {
+            let mut gave_way = false;
+            polls.end();
+            poll_fn(|_| if std::mem::replace(&mut gave_way, true) { Poll::Ready(()) } else { Poll::Pending }).await;
+            polls.begin();
         }
+        grant.checks
     }
 
     pub fn spent(fuel: &mut i64, site: &'static Site) -> bool {
