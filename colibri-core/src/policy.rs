@@ -353,13 +353,11 @@ impl<const NONE: u32> Lists<NONE> {
             while index != NONE {
                 let task = tasks.at(index);
                 let link = task.as_ref();
-                if !keeps(task) {
-                    if link.since.get() != before {
-                        break;
-                    }
-                    // A µs before the look: the next one must not take it for a task that came after this one.
-                    link.since.set(now.wrapping_sub(1));
+                if keeps(task) || link.since.get() != before {
+                    break;
                 }
+                // A µs before the look: the next one must not take it for a task that came after this one.
+                link.since.set(now.wrapping_sub(1));
                 index = if index == head { NONE } else { link.previous.get() };
             }
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use colibri_core::{Priority, Scheduler, Task};
 
-use super::{Class, Executor};
+use super::{Class, Executor, Extra};
 
 #[derive(Debug, Clone)]
 pub(crate) struct Colibri(Scheduler);
@@ -37,6 +37,7 @@ impl Executor for Colibri {
 
     const HAS_TIMERS: bool = true;
     const HAS_PAUSE: bool = true;
+    const HAS_EXTRAS: bool = true;
 
     fn new() -> Self {
         Self(Scheduler::new())
@@ -44,6 +45,17 @@ impl Executor for Colibri {
 
     fn spawn_as<T: 'static>(&self, class: Class, future: impl Future<Output = T> + 'static) -> Handle<T> {
         Handle(self.0.spawn(priority(class), future))
+    }
+
+    fn spawn_with(&self, extra: Extra, future: impl Future<Output = ()> + 'static) -> Handle<()> {
+        let task = self.0.task(future);
+        let task = match extra {
+            Extra::Name => task.name("a task with a name"),
+            Extra::Weight => task.weight(2),
+            Extra::Deadline => task.deadline(Duration::from_secs(1)),
+            Extra::Account => task.with_stats(),
+        };
+        Handle(task.spawn())
     }
 
     fn cancel<T: 'static>(Handle(task): Handle<T>) {
@@ -65,5 +77,10 @@ impl Executor for Colibri {
     fn pause_and_resume<T: 'static>(Handle(task): &Handle<T>) {
         task.pause();
         task.resume();
+    }
+
+    fn move_and_return<T: 'static>(Handle(task): &Handle<T>) {
+        task.set_priority(Priority::Idle);
+        task.set_priority(Priority::Normal);
     }
 }

@@ -28,8 +28,10 @@ pub(crate) trait Executor: Clone + Debug + 'static {
     const HAS_REMOTE_WAKES: bool = true;
     /// Whether it has timers of its own.
     const HAS_TIMERS: bool = false;
-    /// Whether a task can be paused.
+    /// Whether a task can be paused, and moved to another class.
     const HAS_PAUSE: bool = false;
+    /// Whether a task can have an [`Extra`].
+    const HAS_EXTRAS: bool = false;
 
     /// One without tasks.
     fn new() -> Self;
@@ -50,6 +52,11 @@ pub(crate) trait Executor: Clone + Debug + 'static {
         class: Class,
         future: impl Future<Output = T> + 'static,
     ) -> Self::Handle<T>;
+
+    /// With [`HAS_EXTRAS`](Executor::HAS_EXTRAS): starts a task that has one.
+    fn spawn_with(&self, _extra: Extra, future: impl Future<Output = ()> + 'static) -> Self::Handle<()> {
+        self.spawn(future)
+    }
 
     /// Gives the handle up; the task runs on.
     fn detach<T: 'static>(handle: Self::Handle<T>) {
@@ -81,6 +88,34 @@ pub(crate) trait Executor: Clone + Debug + 'static {
 
     /// With [`HAS_PAUSE`](Executor::HAS_PAUSE): stops a task and lets it go on.
     fn pause_and_resume<T: 'static>(_handle: &Self::Handle<T>) {}
+
+    /// With [`HAS_PAUSE`](Executor::HAS_PAUSE): moves a task to another class and back.
+    fn move_and_return<T: 'static>(_handle: &Self::Handle<T>) {}
+}
+
+/// What a task may have that most have not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extra {
+    /// A name.
+    Name,
+    /// A weight.
+    Weight,
+    /// A deadline.
+    Deadline,
+    /// An account of what it uses.
+    Account,
+}
+
+impl Extra {
+    /// What it is called in tables.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Extra::Name => "a name",
+            Extra::Weight => "a weight",
+            Extra::Deadline => "a deadline",
+            Extra::Account => "an account",
+        }
+    }
 }
 
 /// How urgent a task is.

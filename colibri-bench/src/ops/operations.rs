@@ -11,7 +11,7 @@ use std::task::{Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::executors::{Executor, Latch};
+use crate::executors::{Executor, Extra, Latch};
 use crate::measure::{Used, Watch};
 use crate::ops::timings::Sample;
 
@@ -20,6 +20,8 @@ use crate::ops::timings::Sample;
 pub(crate) enum Operation {
     /// A task's own yield, with so many tasks in turn.
     Yield(usize),
+    /// The same, of tasks that have what most have not.
+    YieldWith(usize, Extra),
     /// A wake of another task on the thread, with its poll.
     Wake,
     /// A wake from another thread: the call there.
@@ -34,6 +36,8 @@ pub(crate) enum Operation {
     Cancel,
     /// Pause and resume of a task that is ready.
     Pause,
+    /// Moves of a task that is ready to another class and back, among so many with a name.
+    Move(usize),
     /// Setting a timer, and dropping it before it fires.
     TimerCancelled,
     /// Setting a timer in a task of its own, and the task's end when it has fired.
@@ -42,10 +46,15 @@ pub(crate) enum Operation {
 
 impl Operation {
     /// All, in the order of the table.
-    pub(crate) const ALL: [Operation; 13] = [
+    pub(crate) const ALL: [Operation; 20] = [
         Operation::Yield(1),
         Operation::Yield(100),
         Operation::Yield(10_000),
+        Operation::YieldWith(100, Extra::Name),
+        Operation::YieldWith(10_000, Extra::Name),
+        Operation::YieldWith(100, Extra::Weight),
+        Operation::YieldWith(100, Extra::Deadline),
+        Operation::YieldWith(100, Extra::Account),
         Operation::Wake,
         Operation::RemoteWake,
         Operation::RemotePoll,
@@ -54,6 +63,8 @@ impl Operation {
         Operation::SpawnAndAwait,
         Operation::Cancel,
         Operation::Pause,
+        Operation::Move(100),
+        Operation::Move(100_000),
         Operation::TimerCancelled,
         Operation::TimerFired,
     ];
@@ -63,6 +74,9 @@ impl Operation {
         match self {
             Operation::Yield(1) => "own yield, 1 task".to_owned(),
             Operation::Yield(tasks) => format!("own yield, {} tasks", crate::report::count(tasks as u64)),
+            Operation::YieldWith(tasks, extra) => {
+                format!("... {} with {} each", crate::report::count(tasks as u64), extra.name())
+            }
             Operation::Wake => "wake on the thread, with its poll".to_owned(),
             Operation::RemoteWake => "wake from another thread: the call".to_owned(),
             Operation::RemotePoll => "... taking it in, with its poll".to_owned(),
@@ -72,6 +86,9 @@ impl Operation {
             Operation::SpawnAndAwait => "spawn, await, repeat".to_owned(),
             Operation::Cancel => "cancel, with the drop".to_owned(),
             Operation::Pause => "pause + resume".to_owned(),
+            Operation::Move(tasks) => {
+                format!("to another class + back, {} named", crate::report::count(tasks as u64))
+            }
             Operation::TimerCancelled => "timer: set + cancel".to_owned(),
             Operation::TimerFired => "timer: set + fire, a task each".to_owned(),
         }
@@ -82,6 +99,10 @@ impl Operation {
 pub(crate) fn measure<E: Executor>((operation, scale): (Operation, usize)) -> Option<Sample> {
     match operation {
         Operation::Yield(tasks) => Some(yields::<E>(tasks, (YIELDS / scale / tasks).max(LEAST_YIELDS))),
+        Operation::YieldWith(tasks, extra) => {
+            let each = (YIELDS / scale / tasks).max(LEAST_YIELDS);
+            E::HAS_EXTRAS.then(|| yields_of::<E>(tasks, each, Some(extra)))
+        }
         Operation::Wake => Some(wakes::<E>(WAKE_ROUNDS / scale)),
         Operation::RemoteWake => E::HAS_REMOTE_WAKES.then(|| remote_wakes::<E>(scale).call),
         Operation::RemotePoll => E::HAS_REMOTE_WAKES.then(|| remote_wakes::<E>(scale).poll),
@@ -89,6 +110,9 @@ pub(crate) fn measure<E: Executor>((operation, scale): (Operation, usize)) -> Op
         Operation::SpawnAndAwait => Some(spawn_and_await::<E>(SPAWNS / scale)),
         Operation::Cancel => Some(cancels::<E>(CANCELS / scale)),
         Operation::Pause => E::HAS_PAUSE.then(|| pauses::<E>(PAUSES / scale)),
+        Operation::Move(tasks) => {
+            (E::HAS_PAUSE && E::HAS_EXTRAS).then(|| moves::<E>((tasks / scale).max(1), MOVES / scale))
+        }
         Operation::TimerCancelled => E::HAS_TIMERS.then(|| timers_cancelled::<E>(TIMERS / scale)),
         Operation::TimerFired => E::HAS_TIMERS.then(|| timers_fired::<E>(TIMERS_AT_ONCE / scale)),
     }
@@ -105,6 +129,7 @@ const REMOTE_SLEEPERS: usize = 1_000;
 const SPAWNS: usize = 100_000;
 const CANCELS: usize = 20_000;
 const PAUSES: usize = 200_000;
+const MOVES: usize = 200_000;
 const TIMERS: usize = 50_000;
 const TIMERS_AT_ONCE: usize = 2_000;
 /// tokio's timers give way by themselves after 128 polls of one task.
@@ -139,16 +164,24 @@ const LOAD: Load = [1, 2, 3, 4];
 
 /// The cost of each pick among `tasks` that yield `each` times, in the order in which they were spawned.
 pub(crate) fn yields<E: Executor>(tasks: usize, each: usize) -> Sample {
+    yields_of::<E>(tasks, each, None)
+}
+
+fn yields_of<E: Executor>(tasks: usize, each: usize, extra: Option<Extra>) -> Sample {
     let executor = E::new();
     let latch = Latch::new(tasks);
     for _ in 0..tasks {
         let latch = latch.clone();
-        E::detach(executor.spawn(async move {
+        let task = async move {
             for _ in 0..each {
                 E::yield_now().await;
             }
             latch.count_down();
-        }));
+        };
+        E::detach(match extra {
+            None => executor.spawn(task),
+            Some(extra) => executor.spawn_with(extra, task),
+        });
     }
     let watch = Watch::start();
     executor.block_on(latch.opened());
@@ -327,6 +360,22 @@ fn pauses<E: Executor>(count: usize) -> Sample {
     let watch = Watch::start();
     for number in 0..count {
         E::pause_and_resume(&tasks[number % SLEEPERS]);
+    }
+    let time = watch.stop();
+    tasks.into_iter().for_each(E::cancel);
+    sample(time, count)
+}
+
+fn moves<E: Executor>(tasks: usize, count: usize) -> Sample {
+    let executor = E::new();
+    let tasks: Vec<_> =
+        (0..tasks).map(|_| executor.spawn_with(Extra::Name, std::future::pending())).collect();
+    let mut place = 0;
+    let watch = Watch::start();
+    for _ in 0..count {
+        // A step that visits all in no order that a cache knows.
+        place = (place + 7_919) % tasks.len();
+        E::move_and_return(&tasks[place]);
     }
     let time = watch.stop();
     tasks.into_iter().for_each(E::cancel);
