@@ -830,4 +830,7 @@ fn a_deep_recursion_gives_way() {
     let (depth, polls) = poll_to_end(99, down(1_000));
     assert_eq!(depth, 1_000);
     assert_eq!(polls, 11);
+    // Each level takes stack, as in any recursion: some 400 bytes, or some kilobytes where nothing is optimised.
+    let walk = std::thread::Builder::new().stack_size(64 << 20).spawn(|| poll_to_end(999, down(10_000)));
+    assert_eq!(walk.unwrap().join().unwrap(), (10_000, 11));
 }
