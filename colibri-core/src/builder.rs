@@ -20,7 +20,15 @@ use crate::slice::{DEFAULT_QUANTUM, DEFAULT_UPGRADE_AFTER};
 #[cfg(feature = "std")]
 use crate::stall::StallDetector;
 use crate::stats::TaskStats;
+use crate::summary::{Summaries, Summary};
 use crate::task::{SpawnError, Task};
+
+/// The longest quantum, 4 s: what a task used of it is kept in nanoseconds in 32 bits, which hold 4.29 s.
+const LONGEST_QUANTUM: Duration = Duration::from_secs(4);
+
+/// The longest wait after which a task may rise, an hour: times of becoming ready are kept in µs in 32 bits, which wrap after 71
+/// minutes.
+const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 
 /// A task that is not started yet.
 ///
@@ -177,6 +185,7 @@ pub struct Builder {
     shuffle: Option<u64>,
     clock: Box<dyn Clock>,
     observer: Option<Box<dyn Observer>>,
+    summaries: Option<Summaries>,
     #[cfg(feature = "std")]
     stall_detector: Option<StallDetector>,
     hook: Option<Hook>,
@@ -204,6 +213,7 @@ impl Builder {
             shuffle: None,
             clock: Box::new(clock),
             observer: None,
+            summaries: None,
             #[cfg(feature = "std")]
             stall_detector: None,
             hook: None,
@@ -275,6 +285,13 @@ impl Builder {
         self
     }
 
+    /// Whom to tell every so often what was done since the last time: a [`Summary`] is one line when it is displayed. It comes at
+    /// the end of the first slice after so much time, so that an idle scheduler says nothing. It costs a comparison a slice.
+    pub fn summary(mut self, every: Duration, tell: impl Fn(&Summary) + 'static) -> Self {
+        self.summaries = Some(Summaries::new(every, Box::new(tell)));
+        self
+    }
+
     /// Who watches for tasks that hold the thread, from a thread of its own.
     #[cfg(feature = "std")]
     pub fn stall_detector(mut self, detector: StallDetector) -> Self {
@@ -292,8 +309,6 @@ impl Builder {
     /// Builds the scheduler.
     #[must_use]
     pub fn build(self) -> Scheduler {
-        const LONGEST_QUANTUM: Duration = Duration::from_secs(4);
-        const LONGEST_WAIT: Duration = Duration::from_secs(3600);
         let slice_policy = self.slice_policy.unwrap_or_else(|| match self.slice {
             Some(slice) => Box::new(move |_| slice),
             None => Box::new(Activity::slice),
@@ -308,6 +323,9 @@ impl Builder {
             shuffle: self.shuffle.map(|seed| seed | 1 << 63),
         };
         let engine = Engine::new(figures, slice_policy, self.clock, Events::new(self.observer), self.hook);
+        if let Some(summaries) = self.summaries {
+            engine.set_summaries(summaries);
+        }
         #[cfg(feature = "std")]
         if let Some(detector) = self.stall_detector {
             engine.set_watch(detector.watch(engine.remote.clone()));

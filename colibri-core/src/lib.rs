@@ -156,6 +156,7 @@ pub mod observe;
 #[cfg(feature = "std")]
 mod stall;
 mod stats;
+mod summary;
 mod sync;
 mod unwind;
 
@@ -192,6 +193,7 @@ pub use spawner::Spawner;
 #[cfg(feature = "std")]
 pub use stall::{StallAction, StallDetector, StallReport};
 pub use stats::{ClassStats, Stats, TaskStats};
+pub use summary::Summary;
 pub use task::{SpawnError, Task, TaskError, TaskId, TaskSnapshot, TaskState};
 #[cfg(feature = "std")]
 pub use task_local::TaskLocal;

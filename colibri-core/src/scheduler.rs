@@ -214,8 +214,7 @@ impl Scheduler {
     /// What it has done so far.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        let engine = self.engine();
-        engine.counters.stats(engine.contained().panics(), |priority| engine.ready_at(priority))
+        self.engine().stats()
     }
 
     /// How many timers are set.

@@ -109,6 +109,9 @@ impl Engine {
             self.events.note_slice_end(report, Instant::from_nanos(end));
             self.events.tell(self.contained());
         }
+        if let Some(summaries) = self.summaries.get() {
+            summaries.slice_ended(self, end);
+        }
         report
     }
 

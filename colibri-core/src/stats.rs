@@ -37,6 +37,23 @@ impl Stats {
         self.classes[priority as usize]
     }
 
+    /// What was counted since `earlier`, of the same scheduler. What is ready is so now; the longest waits and the worst overrun
+    /// are those since the scheduler was made.
+    #[must_use]
+    pub fn since(&self, earlier: &Stats) -> Stats {
+        Stats {
+            classes: core::array::from_fn(|class| self.classes[class].since(&earlier.classes[class])),
+            slices: self.slices.wrapping_sub(earlier.slices),
+            overruns: self.overruns.wrapping_sub(earlier.overruns),
+            worst_overrun: self.worst_overrun,
+            busy: self.busy.saturating_sub(earlier.busy),
+            spawned: self.spawned.wrapping_sub(earlier.spawned),
+            ended: self.ended.wrapping_sub(earlier.ended),
+            refused: self.refused.wrapping_sub(earlier.refused),
+            contained_panics: self.contained_panics.wrapping_sub(earlier.contained_panics),
+        }
+    }
+
     /// The mean time of a poll, over all; zero before the first.
     #[must_use]
     pub fn mean_run(&self) -> Duration {
@@ -65,6 +82,17 @@ pub struct ClassStats {
 }
 
 impl ClassStats {
+    fn since(&self, earlier: &ClassStats) -> ClassStats {
+        ClassStats {
+            ready: self.ready,
+            runs: self.runs.wrapping_sub(earlier.runs),
+            yields: self.yields.wrapping_sub(earlier.yields),
+            promotions: self.promotions.wrapping_sub(earlier.promotions),
+            total_wait: self.total_wait.saturating_sub(earlier.total_wait),
+            longest_wait: self.longest_wait,
+        }
+    }
+
     /// The mean wait from becoming ready to the poll; zero before the first poll.
     #[must_use]
     pub fn mean_wait(&self) -> Duration {

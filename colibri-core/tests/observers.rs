@@ -238,3 +238,31 @@ fn an_overrun_names_the_task_and_its_last_checkpoint() {
     let report = scheduler.run_slice();
     assert_eq!((report.overrun_by, report.last_checkpoint), (Some(task.id()), None));
 }
+
+#[test]
+fn a_summary_comes_every_so_often_and_counts_what_was_done_since_the_last() {
+    let (clock, lines) = (ManualClock::new(), Rc::new(RefCell::new(Vec::new())));
+    let told = Rc::clone(&lines);
+    let scheduler = support::builder()
+        .clock(clock.clone())
+        .summary(Duration::from_secs(1), move |summary| {
+            told.borrow_mut().push(summary.to_string());
+            // It may call in, and harms nobody by a panic.
+            support::quiet_panic("a teller");
+        })
+        .build();
+    for _ in 0..7 {
+        let held = clock.clone();
+        drop(scheduler.spawn_fn(Priority::Normal, move || held.advance(Duration::from_millis(9))));
+        scheduler.run_slice();
+        clock.advance(Duration::from_millis(391));
+    }
+    let expected = [
+        "1.209s: 3.0 % busy in 4 slices, 4 overran (worst ever 1.0ms); ready 0, 0, 0; Normal: 4 runs, \
+         waited 0.0ns (longest ever 0.0ns)",
+        "1.200s: 2.3 % busy in 3 slices, 3 overran (worst ever 1.0ms); ready 0, 0, 0; Normal: 3 runs, \
+         waited 0.0ns (longest ever 0.0ns)",
+    ];
+    assert_eq!(*lines.borrow(), expected);
+    assert_eq!(scheduler.stats().contained_panics, 2);
+}

@@ -39,8 +39,9 @@ use crate::priority::Priority;
 use crate::queue::{self, ReadyLists};
 use crate::remote::{Hook, Message, Remote};
 use crate::slot::{HIDDEN, NIL, Object, Slot, State};
-use crate::stats::Counters;
+use crate::stats::{Counters, Stats};
 use crate::stragglers::Stragglers;
+use crate::summary::Summaries;
 use crate::table::Table;
 use crate::task::TaskId;
 use crate::timer::Timers;
@@ -111,6 +112,7 @@ pub(crate) struct Engine {
     pub(crate) events: Events,
     #[cfg(feature = "std")]
     watch: OnceCell<Arc<crate::stall::Watch>>,
+    pub(crate) summaries: OnceCell<Summaries>,
     clock: Box<dyn Clock>,
     pub(crate) coarse: CoarseClock,
     headers: Table<OnceCell<Entry>>,
@@ -185,6 +187,7 @@ impl Engine {
             events,
             #[cfg(feature = "std")]
             watch: OnceCell::new(),
+            summaries: OnceCell::new(),
             clock,
             coarse: CoarseClock::default(),
             headers: Table::new(),
@@ -244,6 +247,16 @@ impl Engine {
     /// What swallows the panics of destructors, wakers, observers and hooks.
     pub(crate) fn contained(&self) -> &Containment {
         &self.remote.contained
+    }
+
+    pub(crate) fn stats(&self) -> Stats {
+        self.counters.stats(self.contained().panics(), |priority| self.ready_at(priority))
+    }
+
+    /// Whom to tell every so often, from now on.
+    pub(crate) fn set_summaries(&self, summaries: Summaries) {
+        summaries.begin(self.now.get());
+        let _ = self.summaries.set(summaries);
     }
 
     pub(crate) fn has_ready(&self) -> bool {
