@@ -1286,6 +1286,76 @@ fn rule_09_a_nested_scheduler_leaves_the_outer_budget_as_it_was() {
     }
 }
 
+/// After how many readings a [`Meddler`] does what.
+type Meddling = Rc<RefCell<Option<(u32, Box<dyn FnOnce()>)>>>;
+
+/// A clock that does something at one of its readings, as user code may.
+struct Meddler(ManualClock, Meddling);
+
+impl Clock for Meddler {
+    fn now(&self) -> Instant {
+        let due =
+            self.1.borrow_mut().take_if(|(after, _)| std::mem::replace(after, after.saturating_sub(1)) == 0);
+        if let Some((_, meddle)) = due {
+            meddle();
+        }
+        self.0.now()
+    }
+
+    fn every_check(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn rule_09_a_clock_that_meddles_with_a_task_that_is_woken_or_timed_out_leads_nobody_astray() {
+    for (how, meddles) in [("wake", "pauses"), ("wake", "replaces"), ("time", "pauses"), ("time", "replaces")]
+    {
+        for reading in 0..12 {
+            let meddling = Meddling::default();
+            let bench = Bench::on(|clock| Meddler(clock, meddling.clone()));
+            let (future, seen) = idle();
+            let task = bench.scheduler.task(future).timeout(20 * MS).spawn();
+            bench.slices(2);
+            // What is seen of it when it is paused, or gone.
+            let polls = Rc::new(Cell::new(None));
+            let (then, watched, handle) = (polls.clone(), seen.clone(), Rc::new(RefCell::new(Some(task))));
+            let (held, scheduler, log) = (handle.clone(), bench.scheduler.clone(), bench.log.clone());
+            let meddle = Box::new(move || {
+                then.set(Some(watched.polls()));
+                if meddles == "pauses" {
+                    return held.borrow().iter().for_each(colibri_core::Task::pause);
+                }
+                drop(held.take().map(colibri_core::Task::cancel_on_drop));
+                // In its place.
+                drop(scheduler.spawn(Priority::Normal, says_next(log)));
+            });
+            let waker = seen.clone();
+            bench.start(Priority::Normal, async move {
+                *meddling.borrow_mut() = Some((reading, meddle));
+                if how == "wake" {
+                    waker.wake();
+                }
+            });
+            if how == "time" {
+                bench.clock.advance(20 * MS);
+            }
+            bench.slices(4);
+            let case = format!("{how}, the clock {meddles} it at reading {reading}");
+            if let Some(polls) = polls.get() {
+                assert_eq!(seen.polls(), polls, "{case}");
+                assert_eq!(bench.log.count("next"), usize::from(meddles == "replaces"), "{case}");
+            }
+            drop(handle);
+        }
+    }
+}
+
+async fn says_next(log: Log) {
+    yield_now().await;
+    log.say("next");
+}
+
 // Rule 10: timers and clocks.
 
 #[test]

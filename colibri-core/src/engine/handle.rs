@@ -25,15 +25,25 @@ impl Engine {
         (same && slot.state.get() != State::Vacant).then_some((index, slot))
     }
 
+    /// Finds a task to which something `applies`, with a look at the clock. A clock is user code, which may do anything to the
+    /// task: what was true before the look is asked again.
+    fn find_and_look(&self, id: TaskId, applies: impl Fn(&Slot) -> bool) -> Option<(u32, &Slot)> {
+        self.find(id).filter(|(_, slot)| applies(slot))?;
+        self.look_before_stamp();
+        self.find(id).filter(|(_, slot)| applies(slot))
+    }
+
     pub(crate) fn cancel(&self, id: TaskId) {
-        if let Some((index, slot)) = self.find(id) {
+        if let Some((index, slot)) = self.find_and_look(id, |_| true) {
             self.end(index, slot, None);
             self.tell();
         }
     }
 
     /// The task's time is over.
-    pub(super) fn time_out(&self, index: u32, slot: &Slot) {
+    pub(super) fn time_out(&self, index: u32, generation: u32) {
+        let id = TaskId::new(index, generation);
+        let Some((_, slot)) = self.find_and_look(id, |_| true) else { return };
         if slot.state.get() == State::Running
             && let Some(extras) = self.extras.borrow_mut().get_mut(index)
         {
@@ -44,7 +54,6 @@ impl Engine {
 
     /// Ends a task before it is finished; the running one at the end of its poll.
     fn end(&self, index: u32, slot: &Slot, error: Option<TaskError>) {
-        self.look_before_stamp();
         match slot.state.get() {
             State::Running if fault::seeded(Fault::ForgetsCancelOfTheRunning) => return,
             State::Running => return slot.set(CANCELLED),
@@ -61,30 +70,24 @@ impl Engine {
     }
 
     pub(crate) fn pause(&self, id: TaskId) {
-        let Some((index, slot)) = self.find(id) else { return };
+        let pauses = |slot: &Slot| slot.state.get() != State::Done && !slot.is(PAUSED);
+        let Some((index, slot)) = self.find_and_look(id, pauses) else { return };
         let state = slot.state.get();
-        if state == State::Done || slot.is(PAUSED) {
-            return;
-        }
         slot.set(PAUSED);
         self.paused.set(self.paused.get() + 1);
         if state == State::Ready {
             self.unlink(index, slot);
             slot.set(WOKEN);
         }
-        self.look_before_stamp();
         self.note(Kind::Paused, index, slot);
         self.tell();
     }
 
     pub(crate) fn resume(&self, id: TaskId) {
-        let Some((index, slot)) = self.find(id) else { return };
-        if slot.state.get() == State::Done || !slot.is(PAUSED) {
-            return;
-        }
+        let resumes = |slot: &Slot| slot.state.get() != State::Done && slot.is(PAUSED);
+        let Some((index, slot)) = self.find_and_look(id, resumes) else { return };
         slot.clear(PAUSED);
         self.paused.set(self.paused.get() - 1);
-        self.look_before_stamp();
         self.note(Kind::Resumed, index, slot);
         if slot.state.get() == State::Idle && slot.is(WOKEN) {
             slot.clear(WOKEN);

@@ -14,7 +14,7 @@ use crate::slot::{
 };
 use crate::stats::TaskStats;
 use crate::task::{SpawnError, TaskId};
-use crate::timer::Target;
+use crate::timer::{Key, Target};
 
 impl Engine {
     /// Accepts a task, unless there is no room or the scheduler is shut down.
@@ -125,13 +125,32 @@ impl Engine {
 
     /// Sets the timers of a delayed start and of the end, once the task has its place.
     pub(crate) fn set_timers(&self, id: TaskId, start: Option<u64>, end: Option<u64>) {
-        let Some((index, slot)) = self.find(id) else { return };
-        let generation = slot.generation.get();
-        let start = start.map(|due| self.add_timer(due, Target::Task(index, generation)));
-        let end = end.map(|due| self.add_timer(due, Target::End(index, generation)));
-        if let Some(extras) = self.extras.borrow_mut().get_mut(index) {
-            extras.start = start;
-            extras.timeout = end;
+        let (index, generation) = id.parts();
+        self.set_timer(id, start, Target::Task(index, generation), |extras| &mut extras.start);
+        self.set_timer(id, end, Target::End(index, generation), |extras| &mut extras.timeout);
+    }
+
+    /// An earlier timer asks the host, who may do anything: each is set if the task still lives, and noted if it does then.
+    fn set_timer(
+        &self,
+        id: TaskId,
+        due: Option<u64>,
+        target: Target,
+        place: fn(&mut Extras) -> &mut Option<Key>,
+    ) {
+        let Some(due) = due else { return };
+        if !self.is_live(id) {
+            return;
+        }
+        let key = self.add_timer(due, target);
+        let lives = self.is_live(id);
+        let mut all = self.extras.borrow_mut();
+        match all.get_mut(id.parts().0).filter(|_| lives) {
+            Some(extras) => *place(extras) = Some(key),
+            None => {
+                drop(all);
+                self.remove_timer(key);
+            }
         }
     }
 
@@ -201,14 +220,18 @@ impl Engine {
             return;
         }
         let slot = self.slots.at(index);
+        if slot.state.get() == State::Idle && !slot.is(PAUSED) {
+            let generation = slot.generation.get();
+            self.look_before_stamp();
+            // A clock is user code: it may have ended the task, and another may be in its place.
+            if slot.generation.get() != generation {
+                return;
+            }
+        }
         match slot.state.get() {
             State::Idle if !slot.is(PAUSED) => {
-                self.look_before_stamp();
-                // A clock is user code: it may have ended the task.
-                if slot.state.get() == State::Idle {
-                    self.enqueue(index, slot);
-                    self.note(Kind::Woken, index, slot);
-                }
+                self.enqueue(index, slot);
+                self.note(Kind::Woken, index, slot);
             }
             State::Running if fault::seeded(Fault::ForgetsWakesOfTheRunning) => {}
             State::Idle | State::Running => slot.set(WOKEN),

@@ -263,10 +263,7 @@ impl Engine {
                     }
                 }
                 Some(Target::End(index, generation)) => {
-                    let slot = self.slots.at(index);
-                    if slot.generation.get() == generation {
-                        self.time_out(index, slot);
-                    }
+                    self.time_out(index, generation);
                     burst.look_now();
                 }
                 Some(Target::Waker(waker)) => {
