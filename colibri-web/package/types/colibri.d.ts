@@ -37,7 +37,7 @@ export function schedule<T>(run: () => T, options?: Options): Task<Awaited<T>>;
 
 export declare namespace schedule {
   /**
-   * How long a slice takes, in ms. While nothing is set it follows the page: 8 ms, 4 ms while somebody scrolls, types or points, and 50 ms
+   * How long a slice takes, in ms, above 0. While nothing is set it follows the page: 8 ms, 4 ms while somebody scrolls, types or points, and 50 ms
    * while the page is hidden.
    */
   let slice: number | undefined;
