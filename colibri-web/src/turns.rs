@@ -56,8 +56,6 @@ pub const READY: usize = 0;
 pub const STEPS: usize = 1;
 /// The counts of a class: the longest wait of one for its step, since it became ready or rose, in µs.
 pub const LONGEST_WAIT: usize = 2;
-/// The counts of a class: rises of its tasks, which had waited too long.
-pub const RISES: usize = 3;
 
 /// Time between the steps of a clock, estimated from looks at the rate of the step before; the next step corrects it.
 ///
@@ -97,7 +95,7 @@ impl CoarseClock {
 /// The host calls [`next`](Turns::next) until it names nobody, and has each task that it names make a step: that is a slice.
 #[repr(C)] // The table comes last: what lies before it is near the beginning of the memory, where addresses are short.
 pub struct Turns<const N: usize> {
-    /// Four of each class.
+    /// Three of each class, and a spare one: a class is found by a shift.
     counts: [Cell<u32>; 16],
     /// What the clock showed last, and the time, which never goes back.
     reading: Cell<u32>,
@@ -155,7 +153,7 @@ impl<const N: usize> Turns<N> {
         self.left.get() <= 0
     }
 
-    /// One of the counts, by four times the class and what is counted: [`READY`], [`STEPS`], [`LONGEST_WAIT`], [`RISES`].
+    /// One of the counts, by four times the class and what is counted: [`READY`], [`STEPS`], [`LONGEST_WAIT`].
     pub fn count(&self, place: u32) -> u32 {
         self.counts[place as usize % 16].get()
     }
@@ -280,7 +278,6 @@ impl<const N: usize> Turns<N> {
             self.lists.take_out(&self.links, task);
             link.since.set(now);
             link.used.set(0);
-            self.add(link, RISES, 1);
             self.lists.push_back(&self.links, task, place / 4 - 1, Kind::Promoted);
         }
     }

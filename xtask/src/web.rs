@@ -91,7 +91,7 @@ impl Toolchain {
         command.args(["--target", "wasm32-unknown-unknown"]);
         command.env("CARGO_TARGET_DIR", cargo::target_beside("web").join(folder));
         // What is small is so by flags that stable compilers do not take without this.
-        command.env("RUSTC_BOOTSTRAP", "1").env_remove("RUSTUP_TOOLCHAIN_RUSTC");
+        command.env("RUSTC_BOOTSTRAP", "1");
         if let Some(rustc) = self.rustc {
             command.env("RUSTC", rustc);
         }

@@ -1,10 +1,12 @@
 // The scheduler for JavaScript. Who runs next is decided by colibri-core, compiled to WebAssembly: there a task is a number; what it
 // consists of (closures, generators, promises) stays here. Every byte of this file counts: `cargo xtask web` prints how many there are.
 //
+// Declarations stand in the order that ends smallest.
+//
 // A task is a promise with fields, whose names begin with `_` and are shortened by the minifier;
 // parameters with defaults are variables in fewer bytes. Times are in ms; the core's are in µs.
 
-let { document: page, MessageChannel: Channel, setImmediate: post } = globalThis;
+let { document: page, navigator: agent, setImmediate: post, MessageChannel: Channel } = globalThis;
 
 const CLASSES = ["immediate", "normal", "idle"];
 
@@ -20,28 +22,15 @@ const KEPT = 4;
 // How many tasks the core has room for.
 const MOST_TASKS = 131072;
 
-let core;
-let asked;
+let listener;
 let length;
+const tasks = [0];
 let blocked;
+let asked;
 let lastInput;
 let cancelled;
-const tasks = [0];
+let core;
 const free = [];
-let listener;
-
-const now = () => performance.now();
-
-const move = (task, to) => {
-  core.a(now() * 1e3, task._id, to);
-  asked ||= post(slice);
-};
-
-// A timeout is cut to whole ms, and must be below 2^31 of them: what is left is waited for again.
-const wait = (task, due, left = due - now()) => {
-  if (left > 0) task._timer = setTimeout(wait, left % 2e9, task, due);
-  else resume(task, DELAYED);
-};
 
 // Its number is given again after the slice, when a generator can be closed, too: it may be the running one.
 const finish = (task, how, value, steps = task._steps) => {
@@ -59,11 +48,25 @@ const finish = (task, how, value, steps = task._steps) => {
   }
 };
 
+const move = (task, to) => {
+  core.a(now() * 1e3, task._id, to);
+  asked ||= post(slice);
+};
+
+// A timeout is cut to whole ms, and must be below 2^31 of them: what is left is waited for again.
+const wait = (task, due, left = due - now()) => {
+  if (left > 0) task._timer = setTimeout(wait, left % 2e9, task, due);
+  else resume(task, DELAYED);
+};
+
+// Input that waits ends a slice at the next step, where the browser tells of it.
 const slice = () => {
   let began = now();
   let id;
   length = schedule.slice || (page?.hidden ? 50 : began - lastInput < 250 ? 4 : 8);
-  while ((id = core.c(now() * 1e3, length * 1e3, blocked)) > 0) {
+  while (
+    (id = core.c(now() * 1e3, agent?.scheduling?.isInputPending() ? 0 : length * 1e3, blocked)) > 0
+  ) {
     const task = tasks[id];
     let step;
     try {
@@ -79,6 +82,38 @@ const slice = () => {
   began = now() - began;
   queueMicrotask(() => listener?.(began, id < 0));
 };
+
+const now = () => performance.now();
+
+export const pause = (task) => {
+  if (task._blocked < ENDED) {
+    task._blocked |= PAUSED;
+    move(task, KEPT);
+  }
+};
+
+export const shouldYield = () => !core || core.b(now() * 1e3) > 0;
+
+export const onSlice = (call) => (listener = call);
+
+export const setPriority = (task, priority) => {
+  priority = CLASSES.indexOf(priority);
+  if (priority < 0) throw RangeError("priority");
+  task._class = priority;
+  if (task._blocked < DELAYED) move(task, priority);
+};
+
+export const resume = (task, why = 2 /* PAUSED */) => {
+  if (task._blocked & why && !(task._blocked ^= why)) move(task, task._class);
+};
+
+// To make a reason takes 7 µs, most of them for its stack: one does for all.
+export const cancel = (task, reason = (cancelled ||= AbortSignal.abort().reason)) => {
+  task.catch(() => {});
+  finish(task, 1, reason);
+};
+
+export const yieldToMain = (options) => schedule(() => (length = 0), options);
 
 export const schedule = (run, { priority = "normal", delay = 0, signal } = {}) => {
   let settle;
@@ -113,35 +148,5 @@ export const schedule = (run, { priority = "normal", delay = 0, signal } = {}) =
   signal?.aborted ? task._abort() : wait(task, now() + delay);
   return task;
 };
-
-// To make a reason takes 7 µs, most of them for its stack: one does for all.
-export const cancel = (task, reason = (cancelled ||= AbortSignal.abort().reason)) => {
-  task.catch(() => {});
-  finish(task, 1, reason);
-};
-
-export const pause = (task) => {
-  if (task._blocked < ENDED) {
-    task._blocked |= PAUSED;
-    move(task, KEPT);
-  }
-};
-
-export const resume = (task, why = 2 /* PAUSED */) => {
-  if (task._blocked & why && !(task._blocked ^= why)) move(task, task._class);
-};
-
-export const setPriority = (task, priority) => {
-  priority = CLASSES.indexOf(priority);
-  if (priority < 0) throw RangeError("priority");
-  task._class = priority;
-  if (task._blocked < DELAYED) move(task, priority);
-};
-
-export const shouldYield = () => !core || core.b(now() * 1e3) > 0;
-
-export const yieldToMain = (options) => schedule(() => (length = 0), options);
-
-export const onSlice = (call) => (listener = call);
 
 export const stats = () => core && [...Array(16).keys()].map(core.d);

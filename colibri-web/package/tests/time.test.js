@@ -52,7 +52,7 @@ test("a clock of 16 ms: equals still take turns", async () => {
 
 test("a night in a closed laptop: the slice ends, and nobody has waited for a night", async () => {
   const page = await openPage();
-  const { schedule, stats } = page.colibri;
+  const { schedule } = page.colibri;
   const log = [];
   schedule(function* () {
     log.push("before");
@@ -67,7 +67,6 @@ test("a night in a closed laptop: the slice ends, and nobody has waited for a ni
   await page.run();
   // It is charged one turn: its equal is next. The idle task has not risen.
   assert.deepEqual(log, ["before", "equal", "after", "idle"]);
-  assert.equal(stats()[11], 0);
 });
 
 test("a clock that steps back: all goes on, in order and in turns", async () => {

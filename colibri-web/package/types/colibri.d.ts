@@ -37,8 +37,8 @@ export function schedule<T>(run: () => T, options?: Options): Task<Awaited<T>>;
 
 export declare namespace schedule {
   /**
-   * How long a slice takes, in ms. While nothing is set it follows the page: 8 ms, 4 ms while somebody scrolls, types or points, and 50 ms
-   * while the page is hidden.
+   * How long a slice takes, in ms, above 0. While nothing is set it follows the page: 8 ms, 4 ms while somebody scrolls, types or points, and 50 ms
+   * while the page is hidden. Input that waits ends it at the next step, in browsers that tell of it (`isInputPending`).
    */
   let slice: number | undefined;
 }
@@ -74,6 +74,6 @@ export function onSlice(listener: ((used: number, left: boolean) => void) | unde
 
 /**
  * What is counted: four numbers for each class, `immediate` first. Tasks that are ready; steps; the longest wait for a step, in µs,
- * since the task became ready or rose; rises of tasks that had waited for too long. Undefined before the first task.
+ * since the task became ready or rose; the fourth has no meaning yet. Undefined before the first task.
  */
 export function stats(): number[] | undefined;

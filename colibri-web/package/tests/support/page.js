@@ -22,6 +22,8 @@ export async function openPage({ host = "setImmediate", step = 0 } = {}) {
     turns: [],
     timers: [],
     asked: 0,
+    /** Whether input waits. */
+    pending: false,
     /** Work of so many ms. */
     work(ms) {
       page.time += ms;
@@ -57,6 +59,7 @@ export async function openPage({ host = "setImmediate", step = 0 } = {}) {
   let ids = 0;
   performance.now = () => page.clock();
   globalThis.document = page.document;
+  globalThis.navigator = { scheduling: { isInputPending: () => page.pending } };
   globalThis.setImmediate = host === "setImmediate" ? ask : undefined;
   globalThis.MessageChannel =
     host === "MessageChannel"
