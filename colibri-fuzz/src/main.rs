@@ -168,15 +168,18 @@ fn test(arguments: &Arguments) -> Result<bool, String> {
     for (promise, case) in &outcome.failures {
         tell_and_keep(promise, *case, (!arguments.no_keep).then_some(&*folder));
     }
-    if let Some(folder) = &arguments.report {
-        write_page(folder, arguments.seed, &outcome)?;
-    }
+    let page =
+        arguments.report.as_ref().map_or(Ok(()), |folder| write_page(folder, arguments.seed, &outcome));
     if outcome.failures.is_empty() {
         say(&format!("fair: all promises kept in {} cases", outcome.tally.cases));
-    } else {
-        say(&format!("unfair: {} of {} cases broke a promise", outcome.unfair, outcome.tally.cases));
+        return page.map(|()| true);
     }
-    Ok(outcome.failures.is_empty())
+    // That it was unfair matters more than that the page could not be written.
+    if let Err(error) = page {
+        complain(&error);
+    }
+    say(&format!("unfair: {} of {} cases broke a promise", outcome.unfair, outcome.tally.cases));
+    Ok(false)
 }
 
 /// The page: the run, one case of it, waits by load, and other schedulers.

@@ -49,6 +49,13 @@ fn a_workload_from_a_file_is_replayed() {
 }
 
 #[test]
+fn what_was_not_found_ends_with_1() {
+    // One case is too few for most of the broken schedulers.
+    let output = fairness(&["--canaries", "--cases", "1"]);
+    assert_eq!(status(&output), 1, "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+#[test]
 fn wrong_use_ends_with_2_and_a_message() {
     let path = file("bad.json", r#"{"tasks": [{"class": "urgent", "steps": []}]}"#);
     let bad = path.to_str().unwrap();

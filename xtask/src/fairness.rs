@@ -9,8 +9,8 @@ use crate::{cargo, loom};
 const NO_LOOM: &str = "--no-loom";
 
 /// With one of these, the harness does one thing, and the models are none of it.
-const ALONE: [&str; 8] =
-    ["--help", "-h", "--version", "-V", "--replay", "--compare", "--canaries", "--latency"];
+const ALONE: [&str; 9] =
+    ["--help", "-h", "--version", "-V", "--case", "--replay", "--compare", "--canaries", "--latency"];
 
 /// Builds and starts the fairness harness; if it finds nothing, runs the loom models.
 pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
