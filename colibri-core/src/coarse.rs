@@ -10,10 +10,12 @@ use core::cell::Cell;
 pub(crate) const COARSE_STEP_NANOS: u64 = 2_000_000;
 
 /// Checks that must fall into a step before it counts as coarse. A long iteration alone makes a long step, too, but no
-/// check falls into it.
+/// check falls into it. 8: the checks of a few short iterations that a look was late for fall into a step of a fine clock as
+/// well, and at 8 a check takes 250 µs at least, which fine clocks do not stand still for.
 const CHECKS_THAT_SEE_IT_STAND: u64 = 8;
 
-/// Coarse steps in a row before a clock is taken for coarse.
+/// Coarse steps in a row before a clock is taken for coarse. 2: a suspended machine or a corrected time makes one, and the second
+/// comes 16 ms later on the coarsest clock there is.
 const STEPS_TO_BELIEVE: u32 = 2;
 
 /// What is known of a clock's steps.

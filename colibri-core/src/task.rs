@@ -166,6 +166,11 @@ pub struct TaskSnapshot {
 /// As a future it is ready when the task has ended and everything that the task captured is dropped. Its output is a
 /// [`TaskError`] if the task was cancelled, panicked, or ran out of its time. It never panics: awaited again after it was
 /// ready, or after [`try_take`](Task::try_take) took the output, it returns [`TaskError::Cancelled`].
+///
+/// While a task awaits it, the awaited one runs in the waiter's class, if that is the higher one, and so do those that it
+/// awaits itself: else tasks in between could keep a low one from running for which a high one waits. That ends when the waiter
+/// is polled and does not poll the handle again; under a combinator that polls its parts by wakers of its own
+/// (`FuturesUnordered`), when the handle is dropped or either task ends.
 #[must_use = "dropping the handle detaches the task; to mean that, say drop(task)"]
 pub struct Task<T> {
     engine: Rc<Engine>,

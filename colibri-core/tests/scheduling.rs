@@ -448,3 +448,28 @@ fn of_a_batch_those_beyond_max_tasks_are_cancelled_and_the_rest_runs() {
     assert_eq!((bench.scheduler.stats().refused, Rc::strong_count(&captured)), (3, 1));
     drop(before);
 }
+
+#[test]
+fn stats_count_by_class_what_was_done() {
+    if !support::in_turn() {
+        return;
+    }
+    let bench = Bench::new();
+    bench.start(Priority::Normal, bench.work("n", 3, MS));
+    bench.clock.advance(4 * MS);
+    bench.start(Priority::Idle, bench.work("i", 30, MS));
+    let before = bench.scheduler.stats();
+    assert_eq!([Priority::Normal, Priority::Idle].map(|class| before.class(class).ready), [1, 1]);
+    bench.scheduler.run_slice();
+    let stats = bench.scheduler.stats();
+    let normal = stats.class(Priority::Normal);
+    // Its turn is over after 2 ms, and nobody else has one: it runs twice.
+    assert_eq!((normal.runs, normal.yields, normal.ready), (2, 1, 0));
+    assert_eq!((normal.total_wait, normal.longest_wait, normal.mean_wait()), (4 * MS, 4 * MS, 2 * MS));
+    let idle = stats.class(Priority::Idle);
+    assert_eq!((idle.ready, idle.total_wait), (1, 3 * MS));
+    assert_eq!((stats.slices, stats.overruns, stats.busy), (1, 0, 8 * MS));
+    assert_eq!(stats.mean_run(), 8 * MS / u32::try_from(normal.runs + idle.runs).unwrap());
+    let since = stats.since(&before);
+    assert_eq!((since.spawned, since.ended, since.class(Priority::Normal).runs), (0, 1, 2));
+}

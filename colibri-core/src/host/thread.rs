@@ -14,7 +14,8 @@ use crate::slot::HIDDEN;
 use crate::unwind;
 
 /// How long a thread is parked at most while a clock that is not the system's goes on elsewhere, on another thread
-/// for example: it can not be waited for, only looked at.
+/// for example: it can not be waited for, only looked at. 1 ms, the resolution of timers elsewhere, costs a thousand looks a
+/// second, less than a thousandth of the thread.
 const LONGEST_PARK_ON_FOREIGN_CLOCK: Duration = Duration::from_millis(1);
 
 impl Scheduler {
