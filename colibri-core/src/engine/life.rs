@@ -166,6 +166,15 @@ impl Engine {
         }
     }
 
+    /// The same of a task in its place: whether it is there still. A clock is user code: it may have ended the task, and another
+    /// may be in its place.
+    #[inline(always)]
+    pub(super) fn is_there_after_a_look(&self, slot: &Slot) -> bool {
+        let generation = slot.generation.get();
+        self.look_before_stamp();
+        slot.generation.get() == generation
+    }
+
     /// To the tail of its class.
     #[inline(always)]
     pub(super) fn enqueue(&self, index: u32, slot: &Slot) {
@@ -220,13 +229,8 @@ impl Engine {
             return;
         }
         let slot = self.slots.at(index);
-        if slot.state.get() == State::Idle && !slot.is(PAUSED) {
-            let generation = slot.generation.get();
-            self.look_before_stamp();
-            // A clock is user code: it may have ended the task, and another may be in its place.
-            if slot.generation.get() != generation {
-                return;
-            }
+        if slot.state.get() == State::Idle && !slot.is(PAUSED) && !self.is_there_after_a_look(slot) {
+            return;
         }
         match slot.state.get() {
             State::Idle if !slot.is(PAUSED) => {

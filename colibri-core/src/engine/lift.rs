@@ -152,10 +152,7 @@ impl Engine {
     /// To the tail of `class`, if it is ready. What it has waited counts there as well: else a task that is moved to and fro
     /// would never rise.
     fn move_to_class(&self, index: u32, slot: &Slot, class: Priority) {
-        let generation = slot.generation.get();
-        self.look_before_stamp();
-        // A clock is user code: it may have ended the task, and another may be in its place.
-        if slot.generation.get() != generation || slot.state.get() == State::Done {
+        if !self.is_there_after_a_look(slot) || slot.state.get() == State::Done {
             return;
         }
         if slot.state.get() == State::Ready {
