@@ -36,6 +36,24 @@ pub(crate) enum Fault {
     LeavesOutputs,
     /// The host comes without a write that a waker's would be ordered with.
     ComesUnannounced,
+    /// The last spawner goes without telling the host.
+    #[cfg(feature = "std")]
+    LeavesSilently,
+    /// Whether there is mail is looked at before whether somebody can send some.
+    #[cfg(feature = "std")]
+    LooksForMailFirst,
+    /// A task takes its place while another thread may be promised it.
+    #[cfg(feature = "std")]
+    TakesPlacesUnlocked,
+    /// Who wants a place counts those that live before those that were promised one.
+    #[cfg(feature = "std")]
+    CountsTheLivingFirst,
+    /// A new hook counts as not called before it is in its place.
+    #[cfg(feature = "std")]
+    AsksBeforeTheHookIsThere,
+    /// A detector goes to sleep without a note that it must be woken.
+    #[cfg(feature = "std")]
+    SleepsUnannounced,
     /// Mail that comes while the inbox is emptied is not seen.
     #[cfg(feature = "std")]
     ForgetsMail,

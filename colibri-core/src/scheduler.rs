@@ -235,7 +235,11 @@ impl Scheduler {
     }
 
     /// Sets whom to ask for a turn when something becomes ready outside of a slice, from whatever thread. It is called
-    /// at most once until the host's next turn. It must not block; it may be called on any thread.
+    /// at most once until the host's next turn; once more if another thread wakes a task while the hook is being set. It
+    /// must not block; it may be called on any thread.
+    ///
+    /// The wake that asks pays for the call: it takes a lock, for as long as copying an `Arc` takes, and calls the hook.
+    /// Wakes that find the host asked, or at its turn, pay nothing.
     #[cfg(feature = "std")]
     pub fn on_ready(&self, hook: impl Fn() + Send + Sync + 'static) {
         self.engine().remote.set_hook(alloc::sync::Arc::new(hook));

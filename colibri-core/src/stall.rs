@@ -5,12 +5,14 @@ use alloc::collections::VecDeque;
 use alloc::string::String;
 use core::fmt;
 use core::time::Duration;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
+use crate::fault::{self, Fault};
 use crate::remote::{Message, Remote};
 use crate::rt::Site;
+use crate::sync::{Condvar, Mutex, MutexGuard, lock, wait};
 use crate::task::TaskId;
 
 /// A minute, in which so many reports are told.
@@ -127,7 +129,7 @@ impl StallDetector {
 
     /// Starts to watch.
     pub(crate) fn watch(self, remote: Arc<Remote>) -> Arc<Watch> {
-        let watch = Arc::new(Watch { seen: Mutex::default(), changed: Condvar::new() });
+        let watch = Arc::new(Watch::new());
         let shared = Arc::clone(&watch);
         let run = move || shared.run(&self, &remote);
         // Without the thread nothing is reported; the work itself does not depend on it.
@@ -171,18 +173,23 @@ struct Poll {
 }
 
 impl Watch {
-    fn seen(&self) -> MutexGuard<'_, Seen> {
-        // Nothing of the user's runs under the lock.
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn new() -> Self {
+        Watch { seen: Mutex::new(Seen::default()), changed: Condvar::new() }
     }
 
-    /// A poll begins.
-    pub(crate) fn began(&self, task: TaskId, name: Option<String>) {
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        lock(&self.seen)
+    }
+
+    /// A poll begins. Returns whether the detector slept.
+    pub(crate) fn began(&self, task: TaskId, name: Option<String>) -> bool {
         let mut seen = self.seen();
         seen.poll = Some(Poll { task, name, began: Instant::now(), last: None, is_reported: false });
-        if core::mem::take(&mut seen.is_asleep) {
+        let slept = core::mem::take(&mut seen.is_asleep);
+        if slept {
             self.changed.notify_one();
         }
+        slept
     }
 
     /// The task looked at its budget.
@@ -203,18 +210,19 @@ impl Watch {
         self.changed.notify_one();
     }
 
-    fn run(&self, detector: &StallDetector, remote: &Remote) {
+    /// The detector's thread: until it is closed.
+    pub(crate) fn run(&self, detector: &StallDetector, remote: &Remote) {
         let mut limit = Limit::new(detector.most_a_minute);
         let mut seen = self.seen();
         while !seen.is_closed {
             let now = Instant::now();
             match seen.look(now, detector.threshold) {
                 Look::Idle => {
-                    seen.is_asleep = true;
-                    seen = self.changed.wait(seen).unwrap_or_else(PoisonError::into_inner);
+                    seen.is_asleep = !fault::seeded(Fault::SleepsUnannounced);
+                    seen = wait(&self.changed, seen, None);
                 }
                 Look::Again(length) => {
-                    seen = self.changed.wait_timeout(seen, length).unwrap_or_else(PoisonError::into_inner).0;
+                    seen = wait(&self.changed, seen, Some(length));
                 }
                 Look::Stall(mut report) => {
                     drop(seen);

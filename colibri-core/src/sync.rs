@@ -1,4 +1,4 @@
-//! The only file that names `std::sync` or `loom`: under `--cfg colibri_loom` what threads share is loom's.
+//! What threads share and wait for: under `--cfg colibri_loom` all of it is loom's, so that the models run what users run.
 
 #[cfg(colibri_loom)]
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering, fence};
@@ -7,10 +7,10 @@ pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering, f
 pub(crate) use core::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 
 #[cfg(colibri_loom)]
-pub(crate) use loom::sync::Mutex;
+pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
 
 #[cfg(all(feature = "std", not(colibri_loom)))]
-pub(crate) use std::sync::Mutex;
+pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
 
 #[cfg(colibri_loom)]
 pub(crate) use loom::thread::{Thread, current as current_thread, park};
@@ -43,6 +43,21 @@ pub(crate) use core::sync::atomic::AtomicU8;
 
 /// Locks; a panic of whoever held the lock before is no reason to fail, since no lock here is held across user code.
 #[cfg(feature = "std")]
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> impl core::ops::DerefMut<Target = T> + '_ {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Gives the lock back until `changed` is notified, or `timeout` is over if there is one.
+#[cfg(feature = "std")]
+pub(crate) fn wait<'a, T>(
+    changed: &Condvar,
+    guard: MutexGuard<'a, T>,
+    timeout: Option<core::time::Duration>,
+) -> MutexGuard<'a, T> {
+    match timeout {
+        Some(timeout) => {
+            changed.wait_timeout(guard, timeout).unwrap_or_else(|poisoned| poisoned.into_inner()).0
+        }
+        None => changed.wait(guard).unwrap_or_else(|poisoned| poisoned.into_inner()),
+    }
 }

@@ -35,7 +35,7 @@ impl Scheduler {
                 return;
             }
             if !report.work_left {
-                if engine.all_stopped() && !engine.remote.has_spawners() && !engine.has_news() {
+                if engine.all_stopped() && engine.remote.is_alone() {
                     return;
                 }
                 park(engine, &report);

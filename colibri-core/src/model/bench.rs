@@ -12,7 +12,7 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
 
-use crate::{Clock, Instant, Priority, Scheduler, Task, TaskError, local, yield_now};
+use crate::{Builder, Clock, Instant, Priority, Scheduler, Task, TaskError, local, yield_now};
 
 /// Time stands still: no interleaving depends on the system's clock.
 struct Still;
@@ -23,8 +23,12 @@ impl Clock for Still {
     }
 }
 
+pub(super) fn builder() -> Builder {
+    Scheduler::builder().clock(Still)
+}
+
 pub(super) fn scheduler() -> Scheduler {
-    Scheduler::builder().clock(Still).build()
+    builder().build()
 }
 
 /// What another thread says by a wake: written before it, relaxed, so that only the wake orders it.

@@ -4,7 +4,8 @@
 //! proves nothing. And each is run once more with a fault seeded into the code that it runs ([`crate::fault`]), which it
 //! must find.
 //!
-//! `parts` has what threads share: the stack of numbers, the parked host, the inbox, the count of a waker's clones. `wake`,
+//! `parts` has what threads share: the stack of numbers, the parked host, the inbox, the count of a waker's clones; `host`
+//! how the host learns of what it waits for, `room` who gets the last place, `stall` the detector's sleep. `wake`,
 //! `cancel`, `end` and `spawn` have whole schedulers with another thread that wakes, cancels or spawns; `bench` is what
 //! these have in common. Handles stay on the scheduler's thread, so that a join or a drop of one races with the end of its
 //! task through the wake that brings this end.
@@ -12,8 +13,11 @@
 mod bench;
 mod cancel;
 mod end;
+mod host;
 mod parts;
+mod room;
 mod spawn;
+mod stall;
 mod wake;
 
 use std::sync::atomic::{AtomicBool as StdBool, AtomicUsize as StdUsize, Ordering as StdOrdering};

@@ -178,13 +178,24 @@ impl Remote {
 
     /// One less. The last one tells the host, which may be waiting for it.
     pub(crate) fn remove_spawner(&self) {
-        if self.inbox.spawners.fetch_sub(1, Ordering::Release) == 1 {
+        if self.inbox.spawners.fetch_sub(1, Ordering::Release) == 1 && !fault::seeded(Fault::LeavesSilently) {
             self.notify();
         }
     }
 
-    pub(crate) fn has_spawners(&self) -> bool {
+    fn has_spawners(&self) -> bool {
         self.inbox.spawners.load(Ordering::Acquire) != 0
+    }
+
+    /// Whether no other thread has something for the scheduler, nor can have before somebody makes a [`Spawner`] again.
+    ///
+    /// [`Spawner`]: crate::Spawner
+    pub(crate) fn is_alone(&self) -> bool {
+        if fault::seeded(Fault::LooksForMailFirst) {
+            return !self.has_news() && !self.has_spawners();
+        }
+        // In this order: who is gone has left its mail before.
+        !self.has_spawners() && !self.has_news()
     }
 
     /// Leaves a message, unless it starts a task for which there is no room.
@@ -198,6 +209,8 @@ impl Remote {
                 // In this order: who is no more promised lives already.
                 let promised = self.inbox.promised();
                 let live = self.live.load(Ordering::Relaxed) as usize;
+                let promised =
+                    if fault::seeded(Fault::CountsTheLivingFirst) { self.inbox.promised() } else { promised };
                 if live.saturating_add(promised) >= self.inbox.max_tasks {
                     return Err(SpawnError::Full);
                 }
@@ -214,7 +227,7 @@ impl Remote {
     /// from now on.
     pub(crate) fn take_place(&self, live: usize, max_tasks: usize) -> bool {
         // Else another thread may be promised the place meanwhile.
-        let _inbox = lock(&self.inbox.messages);
+        let _inbox = (!fault::seeded(Fault::TakesPlacesUnlocked)).then(|| lock(&self.inbox.messages));
         let free = live.saturating_add(self.inbox.promised()) < max_tasks;
         if free {
             self.set_live(live + 1);
@@ -224,6 +237,11 @@ impl Remote {
 
     pub(crate) fn set_hook(&self, hook: Hook) {
         if self.inbox.is_closed() {
+            return;
+        }
+        if fault::seeded(Fault::AsksBeforeTheHookIsThere) {
+            self.host_came();
+            lock(&self.hook.0).replace(hook);
             return;
         }
         let before = lock(&self.hook.0).replace(hook);
