@@ -14,8 +14,9 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use colibri_core::{
-    Budget, Builder, Clock, Instant, ManualClock, Observer, Priority, Scheduler, TaskEvent, TaskState,
-    YieldReason, checkpoint, cooperative, with_budget, yield_now,
+    Activity, Budget, Builder, Clock, Instant, Latest, ManualClock, Observer, Priority, Scheduler,
+    SpawnError, Step, TaskError, TaskEvent, TaskScope, TaskState, YieldReason, checkpoint, cooperative,
+    with_budget, yield_now,
 };
 
 const MS: Duration = Duration::from_millis(1);
@@ -68,21 +69,33 @@ async fn interrupt(place: Rc<RefCell<Option<Waker>>>) {
     .await;
 }
 
+/// Says its name in each of `turns`, and gives way after it.
+fn says(log: &Log, name: &'static str, turns: u32) -> impl Future<Output = &'static str> + use<> {
+    let log = log.clone();
+    async move {
+        for _ in 0..turns {
+            log.say(name);
+            yield_now().await;
+        }
+        name
+    }
+}
+
+/// Says so when it is dropped.
+struct Farewell(Log, &'static str);
+
+impl Drop for Farewell {
+    fn drop(&mut self) {
+        self.0.say(format!("-{}", self.1));
+    }
+}
+
 #[test]
 fn tasks_run_by_class_and_in_turn() {
     let _core = alone();
     let scheduler = Builder::with_clock(Counter::default()).build();
     let log = Log::default();
-    let work = |name: &'static str| {
-        let log = log.clone();
-        async move {
-            for _ in 0..2 {
-                log.say(name);
-                yield_now().await;
-            }
-            name
-        }
-    };
+    let work = |name| says(&log, name, 2);
     let idle = scheduler.spawn(Priority::Idle, work("idle"));
     let a = scheduler.spawn(Priority::Normal, work("a"));
     let b = scheduler.spawn(Priority::Normal, work("b"));
@@ -260,6 +273,212 @@ fn what_a_handle_does() {
     assert_eq!(log.take(), "paused");
     scheduler.shutdown();
     assert!(scheduler.try_spawn(Priority::Normal, async {}).is_err());
+}
+
+#[test]
+fn what_a_builder_sets() {
+    let _core = alone();
+    let clock = Counter::default();
+    let scheduler = Builder::with_clock(clock.clone()).build();
+    let log = Log::default();
+    let plain = scheduler.task(says(&log, "plain", 1)).name("plain").spawn();
+    drop(scheduler.task(says(&log, "late", 1)).deadline(5 * MS).spawn());
+    drop(scheduler.task(says(&log, "soon", 1)).deadline(2 * MS).spawn());
+    drop(scheduler.task(says(&log, "idle", 1)).priority(Priority::Idle).spawn());
+    drop(scheduler.task(says(&log, "delayed", 1)).after(3 * MS).spawn());
+    let forever = Farewell(log.clone(), "forever");
+    let mut forever = scheduler
+        .task(async move {
+            let _forever = forever;
+            std::future::pending::<()>().await;
+        })
+        .timeout(4 * MS)
+        .spawn();
+    assert_eq!(plain.name().as_deref(), Some("plain"));
+    let states: Vec<_> = scheduler.tasks().into_iter().map(|task| (task.name, task.state)).collect();
+    assert_eq!((states.len(), &states[0]), (6, &(Some("plain".into()), TaskState::Ready)));
+    scheduler.run_slice();
+    assert_eq!(log.take(), "soon late plain idle");
+    clock.tick(3_000_000);
+    scheduler.run_slice();
+    assert_eq!(log.take(), "delayed");
+    clock.tick(1_000_000);
+    scheduler.run_slice();
+    assert_eq!(log.take(), "-forever");
+    assert!(matches!(forever.try_take(), Some(Err(TaskError::TimedOut))));
+    let stats = scheduler.stats();
+    assert_eq!((stats.spawned, stats.ended, scheduler.live_tasks()), (6, 6, 0));
+}
+
+#[test]
+fn weights_share_the_thread() {
+    let _core = alone();
+    let (clock, log) = (ManualClock::new(), Log::default());
+    let scheduler = Builder::with_clock(clock.clone()).slice(60 * MS).build();
+    for (name, weight) in [("heavy", 2), ("light", 1)] {
+        let (clock, log) = (clock.clone(), log.clone());
+        let work = async move {
+            loop {
+                log.say(name);
+                clock.advance(MS);
+                checkpoint().await;
+            }
+        };
+        drop(scheduler.task(work).weight(weight).spawn());
+    }
+    scheduler.run_slice();
+    let said = log.take();
+    let times = |name: &str| said.split(' ').filter(|said| *said == name).count();
+    assert_eq!((times("heavy"), times("light")), (40, 20));
+}
+
+#[test]
+fn plain_callbacks_steps_and_batches() {
+    let _core = alone();
+    let scheduler = Builder::with_clock(Counter::default()).build();
+    let log = Log::default();
+    let mut answer = scheduler.spawn_fn(Priority::Normal, || 42);
+    let mut steps = 0;
+    let mut counted = scheduler.spawn_steps(Priority::Normal, move || {
+        steps += 1;
+        if steps < 3 { Step::More } else { Step::Done(steps) }
+    });
+    let batch = scheduler.spawn_all(Priority::Idle, ["a", "b"].map(|name| says(&log, name, 2)));
+    scheduler.run_slice();
+    assert!(matches!((answer.try_take(), counted.try_take()), (Some(Ok(42)), Some(Ok(3)))));
+    assert_eq!(log.take(), "a b a b");
+    assert!(batch.iter().all(|task| task.is_finished()));
+}
+
+#[test]
+fn the_latest_submission_runs_once_it_is_quiet() {
+    let _core = alone();
+    let clock = Counter::default();
+    let scheduler = Builder::with_clock(clock.clone()).build();
+    let log = Log::default();
+    let latest = Latest::new(&scheduler, Priority::Normal);
+    for text in ["c", "co", "col"] {
+        let log = log.clone();
+        latest.submit_after(2 * MS, async move { log.say(text) });
+        clock.tick(1_000_000);
+        scheduler.run_slice();
+    }
+    assert_eq!((log.take().as_str(), latest.is_pending(), latest.cancelled()), ("", true, 2));
+    clock.tick(1_000_000);
+    scheduler.run_slice();
+    assert_eq!((log.take().as_str(), latest.is_pending()), ("col", false));
+}
+
+#[test]
+fn a_scope_and_a_handle_take_their_tasks_along() {
+    let _core = alone();
+    let scheduler = Builder::with_clock(Counter::default()).build();
+    let log = Log::default();
+    let waits = |name| {
+        let farewell = Farewell(log.clone(), name);
+        async move {
+            let _farewell = farewell;
+            std::future::pending::<()>().await;
+        }
+    };
+    let scope = TaskScope::new(&scheduler);
+    drop(scope.spawn(Priority::Normal, waits("a")));
+    drop(scope.spawn(Priority::Normal, waits("b")));
+    let owned = scheduler.spawn(Priority::Normal, waits("owned")).cancel_on_drop();
+    scheduler.run_slice();
+    assert_eq!((scope.live_tasks(), log.take().as_str()), (2, ""));
+    drop(scope);
+    assert_eq!(log.take(), "-b -a");
+    drop(owned);
+    assert_eq!((log.take().as_str(), scheduler.live_tasks()), ("-owned", 0));
+}
+
+#[test]
+fn a_task_changes_its_class_and_a_waited_for_one_is_lifted() {
+    let _core = alone();
+    let scheduler = Builder::with_clock(Counter::default()).build();
+    let log = Log::default();
+    let moved = scheduler.spawn(Priority::Idle, says(&log, "moved", 1));
+    drop(scheduler.spawn(Priority::Normal, says(&log, "normal", 1)));
+    moved.set_priority(Priority::Immediate);
+    assert_eq!(moved.priority(), Some(Priority::Immediate));
+    scheduler.run_slice();
+    assert_eq!(log.take(), "moved normal");
+    let lifted = scheduler.spawn(Priority::Idle, says(&log, "lifted", 2));
+    let waits = {
+        let log = log.clone();
+        scheduler.spawn(Priority::Immediate, async move {
+            lifted.await.unwrap();
+            log.say("waited");
+        })
+    };
+    drop(scheduler.spawn(Priority::Normal, says(&log, "normal", 2)));
+    scheduler.run_slice();
+    assert_eq!(log.take(), "lifted lifted waited normal normal");
+    assert!(waits.is_finished());
+}
+
+#[test]
+fn who_waits_long_is_promoted() {
+    let _core = alone();
+    let (clock, log) = (ManualClock::new(), Log::default());
+    let scheduler = Builder::with_clock(clock.clone()).upgrade_after(10 * MS).slice(30 * MS).build();
+    let hog = clock.clone();
+    drop(scheduler.spawn(Priority::Immediate, async move {
+        loop {
+            hog.advance(MS);
+            checkpoint().await;
+        }
+    }));
+    let starved = log.clone();
+    drop(scheduler.spawn(Priority::Idle, async move { starved.say(format!("{:?}", clock.now())) }));
+    scheduler.run_slice();
+    // A class higher at 10 ms and at 20, and run when the running task's quantum is over.
+    assert_eq!(log.take(), "22ms");
+}
+
+#[test]
+fn a_full_scheduler_and_one_that_is_shut_down_refuse() {
+    let _core = alone();
+    let scheduler = Builder::with_clock(Counter::default()).max_tasks(2).build();
+    let log = Log::default();
+    let first = scheduler.spawn(Priority::Normal, says(&log, "first", 1));
+    drop(scheduler.spawn(Priority::Normal, std::future::pending::<()>()));
+    let refused = scheduler.try_spawn(Priority::Normal, async {});
+    assert!(matches!(refused, Err(SpawnError::Full)));
+    scheduler.run_slice();
+    assert!(first.is_finished());
+    assert!(scheduler.try_spawn(Priority::Normal, async {}).is_ok());
+    scheduler.shutdown();
+    assert!(matches!(scheduler.try_spawn(Priority::Normal, async {}), Err(SpawnError::ShutDown)));
+    assert_eq!((scheduler.live_tasks(), scheduler.is_shut_down()), (0, true));
+}
+
+#[test]
+fn slices_follow_what_the_host_does_and_end_on_request() {
+    let _core = alone();
+    let clock = ManualClock::new();
+    let scheduler = Builder::with_clock(clock.clone()).build();
+    let ticks = clock.clone();
+    drop(scheduler.spawn(Priority::Normal, async move {
+        loop {
+            ticks.advance(MS);
+            checkpoint().await;
+        }
+    }));
+    let mut used = |activity| {
+        scheduler.set_activity(activity);
+        scheduler.run_slice().used
+    };
+    use Activity::{Background, Foreground, Interacting, LowPower};
+    assert_eq!(
+        [Interacting, Foreground, Background, LowPower].map(&mut used),
+        [4, 8, 50, 16].map(|ms| ms * MS)
+    );
+    assert_eq!(scheduler.run_for(3 * MS).used, 3 * MS);
+    scheduler.request_yield();
+    let report = scheduler.run_slice();
+    assert_eq!((report.used, report.work_left), (Duration::ZERO, true));
 }
 
 /// Polls to the end and counts the polls, as some other executor would.
