@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::input::{self, NotUtf8};
 use crate::kernels::{self, Kernel};
 use crate::latency::{self, LoadName};
+use crate::observe::{self, ObserveChoice};
 use crate::ops;
 use crate::overhead::{self, Way};
 use crate::report::Report;
@@ -63,8 +64,15 @@ pub(crate) const OPS: Scenario = Scenario { name: "ops", about: ops::ABOUT, run:
 /// The scenario `scale`.
 pub(crate) const SCALE: Scenario = Scenario { name: "scale", about: scale::ABOUT, run: scale::run };
 
+/// The scenario `observe`.
+pub(crate) const OBSERVE: Scenario = Scenario {
+    name: "observe",
+    about: observe::ABOUT,
+    run: |options| observe::run(options, &ObserveChoice::default()),
+};
+
 /// All scenarios, in the order in which `all` runs them.
-pub(crate) const SCENARIOS: [&Scenario; 8] = [
+pub(crate) const SCENARIOS: [&Scenario; 9] = [
     &latency::LATENCY,
     &latency::GZIP,
     &latency::JSON,
@@ -73,6 +81,7 @@ pub(crate) const SCENARIOS: [&Scenario; 8] = [
     &OVERHEAD,
     &OPS,
     &SCALE,
+    &OBSERVE,
 ];
 
 /// Measures colibri beside its peers: same input, same arrivals, same process.
@@ -109,6 +118,11 @@ pub(crate) enum Command {
     Ops,
     /// From a hundred to a million live tasks: cost of a pick, bytes of a task
     Scale,
+    /// What Stats, histograms, accounts, spans and stall detection cost a turn
+    Observe(ObserveChoice),
+    /// Tells what a turn costs; `observe` starts it, of a build without counts
+    #[command(hide = true)]
+    Counted,
     /// Runs one kernel one way and prints nothing; `overhead --instructions` starts it under valgrind
     #[command(hide = true)]
     Kernel {
@@ -188,7 +202,7 @@ pub(crate) struct Options {
     #[arg(long, global = true, value_name = "N", value_parser = rounds)]
     rounds: Option<u32>,
     /// Seed of the arrivals and of the words that are asked for (latency, slices), and of the order of the tasks (classes);
-    /// overhead, ops and scale draw nothing
+    /// overhead, ops, scale and observe draw nothing
     #[arg(long, global = true, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Folder for the page, JSON and HDR percentile files

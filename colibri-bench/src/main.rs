@@ -9,6 +9,7 @@ mod failure;
 
 mod classes;
 mod latency;
+mod observe;
 mod ops;
 mod overhead;
 mod scale;
@@ -81,6 +82,8 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Overhead(choice) => run.measure(|options| overhead::run(options, choice)),
         Command::Ops => run.measure(ops::run),
         Command::Scale => run.measure(scale::run),
+        Command::Observe(choice) => run.measure(|options| observe::run(options, choice)),
+        Command::Counted => say(&observe::counted()),
         Command::Kernel { kernel, way, repeats } => {
             overhead::repeat(kernel, *way, *repeats);
             Ok(())

@@ -18,6 +18,9 @@
 //!  (9) Engine::release: the output is taken, or its handle dropped (Engine::take, Engine::let_go)
 //! ```
 //!
+//! A Ready task stays Ready while it changes its list: Engine::move_to_class (a handle's Engine::set_priority, a lift by
+//! Engine::relift), and Engine::promote_from of one that has waited too long.
+//!
 //! Nobody would release a detached task (`DETACHED`): its (7) or (8) is at once (9), inside of `Engine::finish`, which leaves
 //! it Vacant, from Running too.
 //!

@@ -279,7 +279,8 @@ impl<T: 'static> Task<T> {
     /// changes nothing.
     ///
     /// It is O(1) in the number of tasks; of one that has waited, O(log m) in the number m of those that were moved while they
-    /// waited and have not run since.
+    /// waited and have not run since. Where the task awaits another one's handle, which awaits a third, it is O(1) for each of
+    /// these, since their lift changes as well.
     pub fn set_priority(&self, priority: Priority) {
         self.engine.set_priority(self.id, priority);
     }

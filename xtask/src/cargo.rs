@@ -26,11 +26,14 @@ pub(crate) fn run_release(package: &str, name: Option<&str>, arguments: &[OsStri
     command.arg("--").args(arguments);
     match command.status() {
         Ok(status) => exit_code(status),
-        Err(error) => {
-            eprintln!("error: cargo does not start ({error}): is it on the path?");
-            ExitCode::FAILURE
-        }
+        Err(error) => no_start(&error),
     }
+}
+
+/// Says why cargo does not start.
+pub(crate) fn no_start(error: &std::io::Error) -> ExitCode {
+    eprintln!("error: cargo does not start ({error}): is it on the path?");
+    ExitCode::FAILURE
 }
 
 /// The caller's own flags for the compiler, and `more`.

@@ -15,9 +15,6 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
     command.args(["--package", "colibri-fuzz", "--bin", "fuzz-macro", "--"]).args(arguments);
     match command.status() {
         Ok(status) => cargo::exit_code(status),
-        Err(error) => {
-            eprintln!("error: cargo does not start ({error}): is it on the path?");
-            ExitCode::FAILURE
-        }
+        Err(error) => cargo::no_start(&error),
     }
 }

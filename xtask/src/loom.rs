@@ -16,10 +16,7 @@ pub(crate) fn run(name: Option<&str>) -> ExitCode {
     // Shown only if one fails: a seeded fault is found by a panic, which would look like a failure.
     let output = match command(name).output() {
         Ok(output) => output,
-        Err(error) => {
-            eprintln!("error: cargo does not start ({error}): is it on the path?");
-            return ExitCode::FAILURE;
-        }
+        Err(error) => return cargo::no_start(&error),
     };
     let said = String::from_utf8_lossy(&output.stdout);
     if !output.status.success() {

@@ -41,10 +41,7 @@ pub(crate) fn run(test: Option<&str>) -> ExitCode {
             ExitCode::SUCCESS
         }
         Ok(_) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: cargo does not start ({error}): is it on the path?");
-            ExitCode::FAILURE
-        }
+        Err(error) => cargo::no_start(&error),
     }
 }
 

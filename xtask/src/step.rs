@@ -73,10 +73,7 @@ pub(crate) fn run(steps: &[Step]) -> ExitCode {
         match status {
             Ok(status) if status.success() => {}
             Ok(status) => failure = Some(cargo::exit_code(status)),
-            Err(error) => {
-                eprintln!("error: cargo does not start ({error}): is it on the path?");
-                failure = Some(ExitCode::FAILURE);
-            }
+            Err(error) => failure = Some(cargo::no_start(&error)),
         }
         let result = if failure.is_some() { "FAILED" } else { "passed" };
         println!(
