@@ -37,7 +37,6 @@ fn scan(lines: &[&str], limit: usize) -> impl Future<Output = Result<usize, std:
                                     fuel,
                                     &mut place,
                                     |limit, mut total, mut fuel, place| {
-                                        let arrears = arrears();
                                         let exit = 'nest: {
                                             match Entry::take(place) {
                                                 Entry::At0((mut iterator_1,)) => {
@@ -53,47 +52,32 @@ fn scan(lines: &[&str], limit: usize) -> impl Future<Output = Result<usize, std:
                                                                 match IntoIterator::into_iter(line.split(','))
                                                                 {
                                                                     mut iterator_2 => {
-                                                                        let charge = upper(&iterator_2);
-                                                                        if charge > arrears {
-                                                                            *place = Entry::At1((
-                                                                                iterator_1, line, iterator_2,
-                                                                            ));
-                                                                            break 'nest Exit::Left;
-                                                                        }
-                                                                        fuel -= charge;
-                                                                        for part in &mut iterator_2 {
-                                                                            if part.is_empty() {
-                                                                                continue 'lines;
+                                                                        loop {
+                                                                            if fuel <= 0 {
+                                                                                *place = Entry::At1((
+                                                                                    iterator_1, iterator_2,
+                                                                                ));
+                                                                                break 'nest Exit::Left;
                                                                             }
-                                                                            total += (match branch::<
-                                                                                Result<
-                                                                                    usize,
-                                                                                    std::num::ParseIntError,
-                                                                                >,
-                                                                                _,
-                                                                            >(
-                                                                                part.parse::<usize>(),
+                                                                            match Iterator::next(
+                                                                                &mut iterator_2,
                                                                             ) {
-                                                                                ControlFlow::Continue(
-                                                                                    value,
-                                                                                ) => value,
-                                                                                ControlFlow::Break(value) => {
-                                                                                    break 'nest Exit::Return(
-                                                                                        value,
-                                                                                    );
+                                                                                None => break,
+                                                                                Some(part) => {
+                                                                                    fuel -= 1;
+                                                                                    if part.is_empty() {
+                                                                                        continue 'lines;
+                                                                                    }
+                                                                                    total += (match branch :: < Result < usize , std :: num :: ParseIntError > , _ > (part . parse :: < usize > ()) { ControlFlow :: Continue (value) => value , ControlFlow :: Break (value) => break 'nest Exit :: Return (value) , }) ;
+                                                                                    if total > limit {
+                                                                                        break 'lines;
+                                                                                    }
+                                                                                    if part == "end" {
+                                                                                        break 'nest Exit :: Return ({ let value : Result < usize , std :: num :: ParseIntError > = Ok (total) ; value }) ;
+                                                                                    }
                                                                                 }
-                                                                            });
-                                                                            if total > limit {
-                                                                                break 'lines;
-                                                                            }
-                                                                            if part == "end" {
-                                                                                break 'nest Exit::Return({
-                                                                                    let value : Result < usize , std :: num :: ParseIntError > = Ok (total) ;
-                                                                                    value
-                                                                                });
                                                                             }
                                                                         }
-                                                                        fuel += upper(&iterator_2);
                                                                     }
                                                                 }
                                                             }
@@ -108,13 +92,11 @@ fn scan(lines: &[&str], limit: usize) -> impl Future<Output = Result<usize, std:
                                                     unused_labels,
                                                     unreachable_code
                                                 )]
-                                                Entry::At1((mut iterator_1, mut line, mut iterator_2)) => {
+                                                Entry::At1((mut iterator_1, mut iterator_2)) => {
                                                     'iteration_0: {
                                                         loop {
                                                             if fuel <= 0 {
-                                                                *place = Entry::At1((
-                                                                    iterator_1, line, iterator_2,
-                                                                ));
+                                                                *place = Entry::At1((iterator_1, iterator_2));
                                                                 break 'nest Exit::Left;
                                                             }
                                                             match Iterator::next(&mut iterator_2) {

@@ -93,6 +93,8 @@ pub(crate) struct Variable {
     pub(crate) sources: BTreeSet<Binding>,
     pub(crate) declared: Declared,
     pub(crate) is_mut: bool,
+    /// Whether it is part of an item of which nothing has a destructor, as far as the head of its `for` shows.
+    pub(crate) owns_nothing: bool,
     pub(crate) uses: Uses,
     /// The numbers of the places where it is named, in order.
     pub(crate) mentions: Vec<usize>,
@@ -224,6 +226,7 @@ impl Bindings {
                 sources: BTreeSet::new(),
                 declared,
                 is_mut,
+                owns_nothing: false,
                 uses: Uses::default(),
                 mentions: Vec::new(),
             });
@@ -350,6 +353,17 @@ impl Bindings {
                     Class::Scalar
                 } else {
                     Class::Unknown
+                }
+            }
+            // `std::f64::consts::PI`
+            Expr::Path(path) if path.path.segments.len() > 2 => {
+                let names: Vec<String> =
+                    path.path.segments.iter().map(|name| name.ident.to_string()).collect();
+                match &names[names.len() - 3..] {
+                    [float, consts, _] if (float == "f64" || float == "f32") && consts == "consts" => {
+                        Class::Scalar
+                    }
+                    _ => Class::Unknown,
                 }
             }
             Expr::Path(path) => match path.path.get_ident().and_then(|ident| self.find(ident)) {

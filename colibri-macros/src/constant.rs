@@ -3,29 +3,37 @@
 use syn::visit::{self, Visit};
 use syn::{
     Expr, ExprAwait, ExprCall, ExprClosure, ExprForLoop, ExprLoop, ExprMethodCall, ExprWhile, ExprYield,
-    Ident, Item, Lit, Macro, Pat, RangeLimits,
+    Ident, Item, Macro, Pat, RangeLimits,
 };
 
+use crate::array::{Arrays, literal};
+
+/// Rounds with calls that may take longer than arithmetic, but not as long as one likes.
+const MOST_ROUNDS_WITH_CALLS: u64 = 16;
+
 /// How often the code inside `for x in 0..3 { .. }` runs, if all of it is constant and straight.
-pub(crate) fn constant_rounds(node: &ExprForLoop) -> Option<u64> {
-    constant_rounds_in(node, &[])
+pub(crate) fn constant_rounds(node: &ExprForLoop, arrays: &Arrays) -> Option<u64> {
+    rounds_in(node, arrays, &[]).map(|(rounds, _)| rounds)
 }
 
-/// The same, in constant loops over `around`.
-fn constant_rounds_in(node: &ExprForLoop, around: &[&Ident]) -> Option<u64> {
-    let own = rounds_of(&node.expr, around)?;
+/// The same, in constant loops over `around`; and whether there are calls inside.
+fn rounds_in(node: &ExprForLoop, arrays: &Arrays, around: &[&Ident]) -> Option<(u64, bool)> {
+    let own = rounds_of(&node.expr, arrays, around)?;
     let mut around = around.to_vec();
     if let Pat::Ident(pattern) = &*node.pat {
         around.push(&pattern.ident);
     }
-    let mut inside = Straight { rounds: 0, is_straight: true, around };
+    let arrays = arrays.inside(&node.expr, &node.pat);
+    let mut inside = Straight { rounds: 0, is_straight: true, calls: false, arrays, around };
     inside.visit_block(&node.body);
-    inside.is_straight.then_some(own.checked_mul(inside.rounds.max(1))?)
+    let rounds = own.checked_mul(inside.rounds.max(1))?;
+    let is_short = !inside.calls || rounds <= MOST_ROUNDS_WITH_CALLS;
+    (inside.is_straight && is_short).then_some((rounds, inside.calls))
 }
 
-fn rounds_of(head: &Expr, around: &[&Ident]) -> Option<u64> {
+fn rounds_of(head: &Expr, arrays: &Arrays, around: &[&Ident]) -> Option<u64> {
     match head {
-        Expr::Paren(node) => rounds_of(&node.expr, around),
+        Expr::Paren(node) => rounds_of(&node.expr, arrays, around),
         Expr::Range(range) => {
             let end = literal(range.end.as_deref()?)?;
             let end = if matches!(range.limits, RangeLimits::Closed(_)) { end + 1 } else { end };
@@ -35,7 +43,7 @@ fn rounds_of(head: &Expr, around: &[&Ident]) -> Option<u64> {
                 None => counts_up(range.start.as_deref()?, around).then_some(end.div_ceil(2)),
             }
         }
-        _ => None,
+        head => arrays.rounds(head),
     }
 }
 
@@ -52,29 +60,25 @@ fn counts_up(start: &Expr, around: &[&Ident]) -> bool {
     }
 }
 
-fn literal(expression: &Expr) -> Option<u64> {
-    match expression {
-        Expr::Lit(literal) => match &literal.lit {
-            Lit::Int(number) => number.base10_parse().ok(),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
 /// Whether code is straight: nothing in it can take long.
 struct Straight<'a> {
     /// Rounds of the constant loops inside.
     rounds: u64,
     is_straight: bool,
+    /// Whether it calls what puts into a collection, or looks there.
+    calls: bool,
+    arrays: Arrays,
     /// The variables of constant loops around.
     around: Vec<&'a Ident>,
 }
 
 impl<'ast> Visit<'ast> for Straight<'_> {
     fn visit_expr_for_loop(&mut self, node: &'ast ExprForLoop) {
-        match constant_rounds_in(node, &self.around) {
-            Some(rounds) => self.rounds = self.rounds.saturating_add(rounds),
+        match rounds_in(node, &self.arrays, &self.around) {
+            Some((rounds, calls)) => {
+                self.rounds = self.rounds.saturating_add(rounds);
+                self.calls |= calls;
+            }
             None => self.is_straight = false,
         }
     }
@@ -127,7 +131,12 @@ impl<'ast> Visit<'ast> for Straight<'_> {
             "wrapping_neg",
             "wrapping_sub",
         ];
-        self.is_straight &= SHORT.iter().any(|name| node.method == name);
+        // Of a collection's ends, or of one element.
+        const CALLS: [&str; 8] =
+            ["get", "get_mut", "pop", "pop_back", "pop_front", "push", "push_back", "push_front"];
+        let is_call = CALLS.iter().any(|name| node.method == name);
+        self.calls |= is_call;
+        self.is_straight &= is_call || SHORT.iter().any(|name| node.method == name);
         visit::visit_expr_method_call(self, node);
     }
 

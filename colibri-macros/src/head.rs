@@ -75,6 +75,19 @@ pub(crate) fn knows_its_length(head: &Expr) -> bool {
     }
 }
 
+/// Whether a small iterator knows how many items there are at most.
+pub(crate) fn has_a_bound(head: &Expr) -> bool {
+    const BOUNDLESS: [&str; 3] = ["lines", "split", "split_whitespace"];
+    match head {
+        Expr::Paren(node) => has_a_bound(&node.expr),
+        Expr::MethodCall(call) => {
+            !BOUNDLESS.iter().any(|name| call.method == name)
+                && (SOURCES.iter().any(|name| call.method == name) || has_a_bound(&call.receiver))
+        }
+        _ => true,
+    }
+}
+
 /// Whether an iterator's expression makes no temporary that the iterator would borrow.
 pub(crate) fn is_plain(head: &Expr) -> bool {
     match head {
@@ -158,20 +171,25 @@ pub(crate) fn gives_no_owners(head: &Expr) -> bool {
         "values",
         "windows",
     ];
-    const PASSING: [&str; 6] = ["copied", "enumerate", "rev", "skip", "step_by", "take"];
+    const PASSING: [&str; 2] = ["copied", "enumerate"];
     match head {
         Expr::Range(_) | Expr::Reference(_) => true,
         Expr::Paren(node) => gives_no_owners(&node.expr),
         Expr::MethodCall(node) => {
             let is = |names: &[&str]| names.iter().any(|name| node.method == name);
             is(&GIVING)
-                || is(&PASSING) && gives_no_owners(&node.receiver)
+                || (is(&PASSING) || passes_items(&node.method)) && gives_no_owners(&node.receiver)
                 || node.method == "zip"
                     && gives_no_owners(&node.receiver)
                     && node.args.iter().all(gives_no_owners)
         }
         _ => false,
     }
+}
+
+/// Whether an adaptor gives some of the items that it is given, as they are.
+pub(crate) fn passes_items(method: &Ident) -> bool {
+    ["rev", "skip", "step_by", "take"].iter().any(|name| method == name)
 }
 
 /// Whether an iterator is surely one that can be cut in two: a range.

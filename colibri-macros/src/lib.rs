@@ -94,6 +94,7 @@ mod boxed;
 
 mod number;
 
+mod array;
 mod binding;
 
 mod survey;

@@ -406,7 +406,13 @@ impl Moves<'_> {
 
     /// Whether the code for an entry at that loop names the variable, outside of what declares it anew.
     fn is_mentioned(&self, binding: Binding, index: usize, structure: &Structure) -> bool {
-        let name = self.variables[binding].ident.to_string();
+        let variable = &self.variables[binding];
+        // What that code consists of comes after the loop's head. There the name may be another variable's.
+        let first = self.named_before.get(&structure.loops[index].number).copied().unwrap_or(0);
+        if !variable.uses.hidden && !variable.is_mentioned_in(&(first..usize::MAX)) {
+            return false;
+        }
+        let name = variable.ident.to_string();
         structure.chain(index).iter().rev().any(|outer| {
             let sees_it = self.checks[*outer].visible.contains(&binding);
             (*outer != 0 && sees_it && self.mentions.inside[*outer].contains(&name))
@@ -430,7 +436,7 @@ impl Moves<'_> {
             Class::Exclusive => (!(is_held || uses.lent || uses.passed || uses.matched)).then_some(true),
             Class::Unknown if is_alive => (!(is_held || uses.lent || uses.matched)).then_some(true),
             // A number, or moved.
-            Class::Unknown if uses.calculated => Some(false),
+            Class::Unknown if uses.calculated || variable.owns_nothing => Some(false),
             // It may have a destructor, and is carried so that it does not run too early; if it cannot have been moved, and
             // if the compiler has nothing to say of it: whoever carries it uses it.
             Class::Unknown => {

@@ -40,7 +40,8 @@ impl Plan {
     /// Plans a function whose loops and declarations have numbers.
     pub(crate) fn of(signature: &Signature, body: &Block, can_return: bool) -> Plan {
         let mut survey = Survey::of(signature, body);
-        let mut plan = Plan { shapes: Shapes::of(body, &survey.over_references), ..Plan::default() };
+        let mut plan =
+            Plan { shapes: Shapes::of(signature, body, &survey.over_references), ..Plan::default() };
         let mut nests = Nests { plan: &mut plan, survey: &mut survey, signature, body, can_return };
         nests.visit_block(body);
         let moved = plan.moved();

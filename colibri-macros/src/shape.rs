@@ -6,9 +6,10 @@ use quote::ToTokens as _;
 use syn::visit::{self, Visit};
 use syn::{
     Block, Expr, ExprAsync, ExprAwait, ExprBreak, ExprClosure, ExprContinue, ExprForLoop, ExprLoop,
-    ExprReturn, ExprTry, ExprWhile, Item, Macro, Stmt,
+    ExprReturn, ExprTry, ExprWhile, Item, Macro, Signature, Stmt,
 };
 
+use crate::array::Arrays;
 use crate::constant::constant_rounds;
 use crate::head::{is_small, knows_its_length};
 use crate::number;
@@ -32,14 +33,19 @@ pub(crate) struct Shapes {
     /// `for` loops whose iterator is small, by the look of it: it may be moved to advance it.
     pub(crate) steps: BTreeSet<usize>,
     over_references: BTreeSet<usize>,
+    arrays: Arrays,
     /// How deep in loops that have a check.
     depth: usize,
 }
 
 impl Shapes {
     /// `over_references` are loops of whose iterators it is known that they are small and know their length.
-    pub(crate) fn of(body: &Block, over_references: &BTreeSet<usize>) -> Shapes {
-        let mut shapes = Shapes { over_references: over_references.clone(), ..Shapes::default() };
+    pub(crate) fn of(signature: &Signature, body: &Block, over_references: &BTreeSet<usize>) -> Shapes {
+        let mut shapes = Shapes {
+            over_references: over_references.clone(),
+            arrays: Arrays::of(signature, body),
+            ..Shapes::default()
+        };
         shapes.visit_block(body);
         shapes
     }
@@ -50,7 +56,7 @@ impl<'ast> Visit<'ast> for Shapes {
         let (_, number) = number::split(&node.attrs);
         self.visit_expr(&node.expr);
         let Some(number) = number else { return };
-        if self.depth > 0 && constant_rounds(node).is_some_and(|rounds| rounds <= MOST_CONSTANT_ROUNDS) {
+        if self.depth > 0 && is_constant(node, &self.arrays) {
             // With all that is inside.
             let mut inside = Constant(&mut self.constant);
             inside.visit_expr_for_loop(node);
@@ -59,9 +65,9 @@ impl<'ast> Visit<'ast> for Shapes {
         let is_over_reference = self.over_references.contains(&number);
         if is_over_reference || is_small(&node.expr) {
             self.steps.insert(number);
-            if (is_over_reference || knows_its_length(&node.expr)) && is_leaf(&node.body, false) {
+            if (is_over_reference || knows_its_length(&node.expr)) && self.is_leaf(&node.body, false) {
                 self.counted.insert(number);
-            } else if is_leaf(&node.body, true) {
+            } else if self.is_leaf(&node.body, true) {
                 self.copied.insert(number);
             }
         }
@@ -73,7 +79,7 @@ impl<'ast> Visit<'ast> for Shapes {
     fn visit_expr_while(&mut self, node: &'ast ExprWhile) {
         let condition =
             Block { brace_token: node.body.brace_token, stmts: vec![Stmt::Expr((*node.cond).clone(), None)] };
-        if is_leaf(&node.body, true) && is_leaf(&condition, true) {
+        if self.is_leaf(&node.body, true) && self.is_leaf(&condition, true) {
             self.copied.extend(number::split(&node.attrs).1);
         }
         self.depth += 1;
@@ -82,7 +88,7 @@ impl<'ast> Visit<'ast> for Shapes {
     }
 
     fn visit_expr_loop(&mut self, node: &'ast ExprLoop) {
-        if is_leaf(&node.body, true) {
+        if self.is_leaf(&node.body, true) {
             self.copied.extend(number::split(&node.attrs).1);
         }
         self.depth += 1;
@@ -107,15 +113,21 @@ impl<'ast> Visit<'ast> for Constant<'_> {
     }
 }
 
-/// Whether a body can be written down twice and has no other loop with a check inside; `may_leave` says whether it may
-/// end its loop before its time.
-fn is_leaf(body: &Block, may_leave: bool) -> bool {
-    if tokens_in(body.to_token_stream()) > MOST_COPIED_TOKENS {
-        return false;
+impl Shapes {
+    /// Whether a body can be written down twice and has no other loop with a check inside; `may_leave` says whether it may
+    /// end its loop before its time.
+    fn is_leaf(&self, body: &Block, may_leave: bool) -> bool {
+        if tokens_in(body.to_token_stream()) > MOST_COPIED_TOKENS {
+            return false;
+        }
+        let mut leaf = Leaf { is_leaf: true, may_leave, arrays: &self.arrays };
+        leaf.visit_block(body);
+        leaf.is_leaf
     }
-    let mut leaf = Leaf { is_leaf: true, may_leave };
-    leaf.visit_block(body);
-    leaf.is_leaf
+}
+
+fn is_constant(node: &ExprForLoop, arrays: &Arrays) -> bool {
+    constant_rounds(node, arrays).is_some_and(|rounds| rounds <= MOST_CONSTANT_ROUNDS)
 }
 
 pub(crate) fn tokens_in(tokens: proc_macro2::TokenStream) -> usize {
@@ -128,14 +140,15 @@ pub(crate) fn tokens_in(tokens: proc_macro2::TokenStream) -> usize {
         .sum()
 }
 
-struct Leaf {
+struct Leaf<'a> {
     is_leaf: bool,
     may_leave: bool,
+    arrays: &'a Arrays,
 }
 
-impl<'ast> Visit<'ast> for Leaf {
+impl<'ast> Visit<'ast> for Leaf<'_> {
     fn visit_expr_for_loop(&mut self, node: &'ast ExprForLoop) {
-        self.is_leaf &= constant_rounds(node).is_some_and(|rounds| rounds <= MOST_CONSTANT_ROUNDS);
+        self.is_leaf &= is_constant(node, self.arrays);
     }
 
     fn visit_expr_while(&mut self, _: &'ast ExprWhile) {

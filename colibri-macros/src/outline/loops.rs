@@ -1,7 +1,7 @@
 //! The loops of a nest: short ones in arrears or unrolled, long ones in strips, the others with a check an iteration.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens as _, quote, quote_spanned};
+use quote::{ToTokens as _, quote_spanned};
 use syn::{Block, Expr, ExprForLoop, ExprWhile, Stmt};
 
 use super::inside::items;
@@ -73,11 +73,11 @@ impl Nest<'_> {
     /// Whether that loop may run in arrears: a short `for` whose items can be counted before.
     pub(super) fn may_be_in_arrears(&self, index: usize) -> bool {
         let number = Some(self.number(index));
+        let Expr::ForLoop(node) = &self.nodes[index] else { return false };
         let plan = self.place.plan;
         index > 0
-            && matches!(self.nodes[index], Expr::ForLoop(_))
             && self.outline.structure.is_leaf(index)
-            && (plan.is_counted(number) || plan.is_copied(number))
+            && (plan.is_counted(number) || plan.is_copied(number) && head::has_a_bound(&node.expr))
     }
 
     pub(super) fn has_arrears(&self) -> bool {
@@ -104,20 +104,27 @@ impl Nest<'_> {
         let looping = if self.may_be_in_arrears(index) {
             let (fuel, charge, arrears, leave) =
                 (name::fuel(), name::generated("charge"), name::generated("arrears"), self.leave(index));
-            let body = self.body(body);
-            let (items, give_back) = match self.place.plan.is_counted(Some(self.number(index))) {
-                true => (quote!(#iterator), TokenStream::new()),
-                false => (
-                    quote_spanned!(span=> &mut #iterator),
-                    quote_spanned!(span=> #fuel += #runtime::upper(&#iterator);),
-                ),
-            };
-            quote_spanned! {span=>
-                let #charge = #runtime::upper(&#iterator);
-                if #charge > #arrears #leave
-                #fuel -= #charge;
-                #label #for_token #pat #in_token #items #body
-                #give_back
+            let is_counted = self.place.plan.is_counted(Some(self.number(index)));
+            let (checked, body) = (self.at_head(index, true, node), self.body(body));
+            match is_counted {
+                true => quote_spanned! {span=>
+                    let #charge = #runtime::upper(&#iterator);
+                    if #charge > #arrears #leave
+                    #fuel -= #charge;
+                    #label #for_token #pat #in_token #iterator #body
+                },
+                // Perhaps it leaves after a few: how many there are says nothing then.
+                false => quote_spanned! {span=>
+                    let #charge = #runtime::upper(&#iterator);
+                    if #charge <= #arrears {
+                        #fuel -= #charge;
+                        #label #for_token #pat #in_token &mut #iterator #body
+                        #fuel += #runtime::upper(&#iterator);
+                    } else {
+                        #[allow(unused_mut, unused_variables, unused_assignments, unused_labels, unreachable_code)]
+                        { #checked }
+                    }
+                },
             }
         } else {
             self.at_head(index, true, node)

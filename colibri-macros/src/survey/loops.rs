@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use syn::{Block, Expr, ExprForLoop, Label, Lifetime};
+use syn::{Block, Expr, ExprForLoop, Label, Lifetime, Pat};
 
 use super::{Survey, Use, strip};
 use crate::binding::Declared;
+use crate::head;
 use crate::kind::Class;
 use crate::number;
 use crate::sources;
@@ -47,6 +48,9 @@ impl Survey {
                     _ => Declared::Elsewhere,
                 };
                 this.pattern(&node.pat, class, declared);
+                if head::gives_no_owners(&node.expr) || matches!(*node.pat, Pat::Reference(_)) {
+                    this.own_nothing(&node.pat);
+                }
                 if !matches!(strip(&node.expr), Expr::Range(_)) {
                     this.derive(&node.pat, &node.expr);
                 }
@@ -86,6 +90,11 @@ impl Survey {
         match strip(head) {
             // Only numbers and `char` can be counted through.
             Expr::Range(_) => Class::Scalar,
+            Expr::MethodCall(call) if head::passes_items(&call.method) => match strip(&call.receiver) {
+                Expr::Range(_) => Class::Scalar,
+                receiver @ Expr::MethodCall(_) => self.class_of_items(receiver),
+                _ => Class::Unknown,
+            },
             // References to the elements.
             Expr::Path(path) => match path.path.get_ident().and_then(|ident| self.bindings.find(ident)) {
                 Some(binding) => {

@@ -55,8 +55,11 @@ impl Survey {
     pub(super) fn format_string(&mut self, text: &str) {
         for name in names_in(text) {
             for binding in self.bindings.spelled(&name) {
-                if self.notes_uses && self.closures > 0 {
-                    self.bindings.variables[binding].uses.captured = true;
+                if self.notes_uses {
+                    let variable = &mut self.bindings.variables[binding];
+                    variable.uses.captured |= self.closures > 0;
+                    variable.mentions.push(self.mentions);
+                    self.mentions += 1;
                 }
             }
         }

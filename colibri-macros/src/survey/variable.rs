@@ -1,7 +1,6 @@
 //! What the walk notes of a variable, and what patterns declare.
 
 use proc_macro2::Ident;
-use syn::punctuated::Punctuated;
 use syn::{Expr, Pat};
 
 use super::{Survey, Use};
@@ -93,6 +92,15 @@ impl Survey {
         }
     }
 
+    /// Notes that whatever the pattern binds has no destructor.
+    pub(super) fn own_nothing(&mut self, pattern: &Pat) {
+        for ident in sources::bound_by(pattern) {
+            if let Some(binding) = self.bindings.find(ident) {
+                self.bindings.variables[binding].owns_nothing = true;
+            }
+        }
+    }
+
     /// Declares what a pattern binds.
     pub(super) fn pattern(&mut self, pattern: &Pat, class: Class, declared: Declared) {
         match pattern {
@@ -117,23 +125,22 @@ impl Survey {
             Pat::Paren(node) => self.pattern(&node.pat, class, Declared::Elsewhere),
             // Only what is `Copy` can be moved out of a reference.
             Pat::Reference(node) => self.pattern(&node.pat, Class::Copied, Declared::Elsewhere),
-            Pat::Tuple(node) => self.patterns(&node.elems),
-            Pat::TupleStruct(node) => self.patterns(&node.elems),
-            Pat::Slice(node) => self.patterns(&node.elems),
-            Pat::Or(node) => self.patterns(&node.cases),
-            Pat::Struct(node) => {
-                for field in &node.fields {
-                    self.pattern(&field.pat, Class::Unknown, Declared::Elsewhere);
-                }
-            }
+            Pat::Tuple(node) => self.parts(&node.elems, class),
+            Pat::TupleStruct(node) => self.parts(&node.elems, class),
+            Pat::Slice(node) => self.parts(&node.elems, class),
+            Pat::Or(node) => self.parts(&node.cases, class),
+            Pat::Struct(node) => self.parts(node.fields.iter().map(|field| &*field.pat), class),
             Pat::Macro(node) => self.tokens(&node.mac.tokens),
             _ => {}
         }
     }
 
-    pub(super) fn patterns<P>(&mut self, patterns: &Punctuated<Pat, P>) {
-        for pattern in patterns {
-            self.pattern(pattern, Class::Unknown, Declared::Elsewhere);
+    /// The parts of what is of that class.
+    fn parts<'p>(&mut self, parts: impl IntoIterator<Item = &'p Pat>, class: Class) {
+        // What is taken out of what is `Copy`, is.
+        let class = if class == Class::Copied { class } else { Class::Unknown };
+        for part in parts {
+            self.pattern(part, class, Declared::Elsewhere);
         }
     }
 }
