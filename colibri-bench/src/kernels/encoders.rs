@@ -7,6 +7,7 @@ use crate::random::SplitMix64;
 pub(super) const KERNELS: &[Kernel] = &[
     kernel!(run_length, Runs, "run lengths, an inner while", |work| [&work.bytes]),
     kernel!(base64, Runs, "base64, four pushes a round", |work| [&work.bytes]),
+    kernel!(varint, Values, "seven bits a byte, an inner while", |work| [&work.values]),
     kernel!(lz, Runs, "LZ77 with a hash of last places", |work| [&work.bytes]),
 ];
 
@@ -51,6 +52,26 @@ macro_rules! base64 {
     };
 }
 ways!(base64);
+
+macro_rules! varint {
+    ([$($fn:tt)*] { $($start:tt)* } { $($tick:tt)* }) => {
+        $($fn)*(values: &[u64]) -> Vec<u8> {
+            $($start)*
+            let mut out = Vec::new();
+            for &value in values {
+                let mut value = value;
+                while value >= 128 {
+                    $($tick)*
+                    out.push(value as u8 | 128);
+                    value >>= 7;
+                }
+                out.push(value as u8);
+            }
+            out
+        }
+    };
+}
+ways!(varint);
 
 macro_rules! lz {
     ([$($fn:tt)*] { $($start:tt)* } { $($tick:tt)* }) => {
@@ -107,5 +128,21 @@ impl Work for Runs {
             bytes.extend(std::iter::repeat_n(byte, length));
         }
         Self { bytes }
+    }
+}
+
+/// Numbers, most of them small.
+struct Values {
+    values: Vec<u64>,
+}
+
+impl Work for Values {
+    fn new(size: Size) -> Self {
+        let mut random = SplitMix64::new(23);
+        let values = (0..size.of(60, 2_000_000)).map(|_| {
+            let bits = 1 + random.below(40);
+            random.below(1 << bits) as u64
+        });
+        Self { values: values.collect() }
     }
 }

@@ -11,6 +11,11 @@ pub(super) const KERNELS: &[Kernel] = &[
     kernel!(bfs, Graph, "breadth first, a VecDeque", |work| [&work.first, &work.to]),
     kernel!(dijkstra, Graph, "shortest paths, a BinaryHeap", |work| [&work.first, &work.to, &work.weight]),
     kernel!(tree_walk, Tree, "tree walk, a stack", |work| [&work.nodes]),
+    kernel!(board, Board, "breadth first on a board, an array of directions", |work| [
+        &work.walls,
+        work.width
+    ]),
+    kernel!(union_find, Edges, "connected parts, two short whiles an edge", |work| [&work.edges, work.nodes]),
     kernel!(linked_list, List, "a list of boxes, while let", |work| [&work.head, work.rounds]),
 ];
 
@@ -92,6 +97,66 @@ macro_rules! tree_walk {
 }
 ways!(tree_walk);
 
+macro_rules! board {
+    ([$($fn:tt)*] { $($start:tt)* } { $($tick:tt)* }) => {
+        $($fn)*(walls: &[bool], width: usize) -> u64 {
+            $($start)*
+            let height = walls.len() / width;
+            let mut seen = vec![false; walls.len()];
+            seen[0] = true;
+            let mut queue = VecDeque::from([(0_usize, 0_usize, 0_u64)]);
+            let mut farthest = 0;
+            while let Some((x, y, steps)) = queue.pop_front() {
+                $($tick)*
+                farthest = farthest.max(steps);
+                for (dx, dy) in [(0, 1), (1, 0), (0, -1), (-1, 0)] {
+                    let (x, y) = (x as i32 + dx, y as i32 + dy);
+                    if x < 0 || y < 0 || x >= width as i32 || y >= height as i32 {
+                        continue;
+                    }
+                    let place = y as usize * width + x as usize;
+                    if !walls[place] && !seen[place] {
+                        seen[place] = true;
+                        queue.push_back((x as usize, y as usize, steps + 1));
+                    }
+                }
+            }
+            farthest
+        }
+    };
+}
+ways!(board);
+
+macro_rules! union_find {
+    ([$($fn:tt)*] { $($start:tt)* } { $($tick:tt)* }) => {
+        $($fn)*(edges: &[(usize, usize)], nodes: usize) -> u64 {
+            $($start)*
+            let mut parent: Vec<usize> = (0..nodes).collect();
+            let mut parts = nodes as u64;
+            for &(one, other) in edges {
+                let mut x = one;
+                while parent[x] != x {
+                    $($tick)*
+                    parent[x] = parent[parent[x]];
+                    x = parent[x];
+                }
+                let mut y = other;
+                while parent[y] != y {
+                    $($tick)*
+                    parent[y] = parent[parent[y]];
+                    y = parent[y];
+                }
+                if x != y {
+                    parent[x] = y;
+                    parts -= 1;
+                }
+            }
+            parts
+        }
+    };
+}
+ways!(union_find);
+
 macro_rules! linked_list {
     ([$($fn:tt)*] { $($start:tt)* } { $($tick:tt)* }) => {
         $($fn)*(head: &Option<Box<Link>>, rounds: usize) -> u64 {
@@ -133,6 +198,36 @@ impl Work for Graph {
             graph.first.push(graph.to.len());
         }
         graph
+    }
+}
+
+/// A board with a wall on each sixth field.
+struct Board {
+    walls: Vec<bool>,
+    width: usize,
+}
+
+impl Work for Board {
+    fn new(size: Size) -> Self {
+        let mut random = SplitMix64::new(21);
+        let width = size.of(8, 1_500);
+        let walls = (0..width * width).map(|place| place > 0 && random.below(6) == 0).collect();
+        Self { walls, width }
+    }
+}
+
+/// Edges between nodes.
+struct Edges {
+    edges: Vec<(usize, usize)>,
+    nodes: usize,
+}
+
+impl Work for Edges {
+    fn new(size: Size) -> Self {
+        let mut random = SplitMix64::new(22);
+        let nodes = size.of(40, 1_000_000);
+        let edges = (0..nodes).map(|_| (random.below(nodes), random.below(nodes))).collect();
+        Self { edges, nodes }
     }
 }
 

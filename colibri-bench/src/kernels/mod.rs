@@ -141,6 +141,12 @@ impl Outcome for f64 {
     }
 }
 
+impl<T: Outcome, E: 'static> Outcome for Result<T, E> {
+    fn bits(&self) -> u64 {
+        self.as_ref().map_or(u64::MAX, T::bits)
+    }
+}
+
 impl Outcome for Vec<u8> {
     fn bits(&self) -> u64 {
         fingerprint(self.iter().map(|&byte| u64::from(byte)))

@@ -12,6 +12,7 @@ pub(super) const KERNELS: &[Kernel] = &[
         &work.text,
         &work.needle
     ]),
+    kernel!(number_lines, Numbers, "numbers in lines, `split` and `?`", |work| [&work.text]),
 ];
 
 macro_rules! json_scan {
@@ -144,6 +145,36 @@ macro_rules! string_match {
     };
 }
 ways!(string_match);
+
+macro_rules! number_lines {
+    ([$($fn:tt)*] { $($start:tt)* } { $($tick:tt)* }) => {
+        $($fn)*(text: &str) -> Result<u64, std::num::ParseIntError> {
+            $($start)*
+            let mut sum = 0;
+            for line in text.lines() {
+                for word in line.split(' ') {
+                    $($tick)*
+                    sum += word.parse::<u64>()?;
+                }
+            }
+            Ok(sum)
+        }
+    };
+}
+ways!(number_lines);
+
+/// Lines of numbers.
+struct Numbers {
+    text: String,
+}
+
+impl Work for Numbers {
+    fn new(size: Size) -> Self {
+        let mut random = SplitMix64::new(24);
+        let line = |_| format!("{} {} {}\n", random.below(1_000), random.below(100), random.below(100_000));
+        Self { text: (0..size.of(10, 600_000)).map(line).collect() }
+    }
+}
 
 struct Json {
     text: Vec<u8>,

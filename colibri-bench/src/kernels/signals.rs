@@ -11,6 +11,11 @@ pub(super) const KERNELS: &[Kernel] = &[
         &mut work.out,
         work.width
     ]),
+    kernel!(smooth, Image, "stencil whose weights are a constant array of arrays", |work| [
+        &work.pixels,
+        &mut work.out,
+        work.width
+    ]),
     kernel!(fir, Signal, "FIR filter with 24 taps", |work| [&work.signal, &work.taps, &mut work.out]),
     kernel!(life, Cells, "game of life, bytes with a rim", |work| [
         &mut work.now,
@@ -42,6 +47,29 @@ macro_rules! conv3x3 {
     };
 }
 ways!(conv3x3);
+
+macro_rules! smooth {
+    ([$($fn:tt)*] { $($start:tt)* } { $($tick:tt)* }) => {
+        $($fn)*(pixels: &[f32], out: &mut [f32], width: usize) {
+            $($start)*
+            const WEIGHTS: [[f32; 3]; 3] = [[0.0625, 0.125, 0.0625], [0.125, 0.25, 0.125], [0.0625, 0.125, 0.0625]];
+            let height = pixels.len() / width;
+            for y in 1..height - 1 {
+                for x in 1..width - 1 {
+                    $($tick)*
+                    let mut sum = 0.0;
+                    for (dy, row) in WEIGHTS.iter().enumerate() {
+                        for (dx, weight) in row.iter().enumerate() {
+                            sum += weight * pixels[(y + dy - 1) * width + x + dx - 1];
+                        }
+                    }
+                    out[y * width + x] = sum;
+                }
+            }
+        }
+    };
+}
+ways!(smooth);
 
 macro_rules! fir {
     ([$($fn:tt)*] { $($start:tt)* } { $($tick:tt)* }) => {
