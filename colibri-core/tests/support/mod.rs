@@ -37,6 +37,11 @@ pub(crate) fn in_turn() -> bool {
     std::env::var_os(MODE).is_none()
 }
 
+/// Whether each check gives way, whatever the time.
+pub(crate) fn always_yields() -> bool {
+    std::env::var_os(MODE).is_some_and(|mode| mode == "always-yield")
+}
+
 /// A scheduler on a clock of ours, and the log its tasks write.
 pub(crate) struct Bench {
     pub(crate) clock: ManualClock,
