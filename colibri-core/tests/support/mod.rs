@@ -282,6 +282,22 @@ pub(crate) fn panic_of<R>(f: impl FnOnce() -> R) -> Option<String> {
     Some(text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default())
 }
 
+/// Runs a test that may hang on a thread of its own, and fails if it takes a minute.
+pub(crate) fn in_time(body: impl FnOnce() + Send + 'static) {
+    let (done, wait) = std::sync::mpsc::channel();
+    let body = std::thread::spawn(move || {
+        body();
+        // Nobody listens to who comes too late.
+        _ = done.send(());
+    });
+    if wait.recv_timeout(Duration::from_secs(60)) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+        panic!("it hangs");
+    }
+    if let Err(payload) = body.join() {
+        std::panic::resume_unwind(payload);
+    }
+}
+
 /// A handle in a place that several tasks reach.
 pub(crate) type Shared<T = ()> = Rc<RefCell<Option<Task<T>>>>;
 
