@@ -42,7 +42,7 @@ const NO_STD_LINTS: [&str; 8] =
     ["clippy", "--package", "colibri-core", "--lib", "--no-default-features", "--", "-D", "warnings"];
 
 /// On the host, with a clock and interrupts that the test plays.
-const NO_STD_TESTS: [&str; 8] = [
+const NO_STD_TESTS: [&str; 10] = [
     "test",
     "--package",
     "colibri-core",
@@ -51,6 +51,8 @@ const NO_STD_TESTS: [&str; 8] = [
     "macros",
     "--test",
     "no_std",
+    "--test",
+    "no_std_clock",
 ];
 
 /// Code that only optional features bring is checked and documented like all other.
