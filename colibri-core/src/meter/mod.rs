@@ -252,6 +252,7 @@ impl Meter {
             self.mode.set(mode & !LAZY);
         } else if now >= self.deadline.get() {
             self.mode.set(mode | OVER);
+            self.fit_to_look(mode, now);
             return None;
         }
         Some(self.look(mode, now))
@@ -276,6 +277,7 @@ impl Meter {
         if reason.is_some() || now >= self.deadline.get() {
             local.reason.set(reason);
             self.mode.set(mode | OVER);
+            self.fit_to_look(mode, now);
             return None;
         }
         Some(self.look(mode, now))
@@ -297,6 +299,7 @@ impl Meter {
         let now = self.read_clock(0);
         if now >= self.deadline.get() {
             self.deadline.set(UNLIMITED);
+            self.fit_to_look(0, now);
             return None;
         }
         if self.deadline.get() == UNLIMITED {
@@ -329,9 +332,16 @@ impl Meter {
 
     /// Notes a look at the clock and fits the grant to what the last one took.
     fn look(&self, mode: u8, now: u64) -> i64 {
+        self.fit_to_look(mode, now);
+        if self.counts(mode) { self.grant_of(1) } else { self.new_grant(mode) }
+    }
+
+    /// Fits the grant to what the last one took. When the task gives way, too: where each grant takes longer than a turn, there is
+    /// no other look.
+    fn fit_to_look(&self, mode: u8, now: u64) {
         let elapsed = now.saturating_sub(self.last.replace(now));
         if self.counts(mode) {
-            return self.grant_of(1);
+            return;
         }
         let used = self.used() + self.unmeasured.get();
         if elapsed == 0 {
@@ -347,7 +357,6 @@ impl Meter {
                 self.fit(fitting);
             }
         }
-        self.new_grant(mode)
     }
 
     /// What was used of the last grant.
