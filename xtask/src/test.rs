@@ -9,8 +9,8 @@ use crate::step::{self, Step};
 pub(crate) const OPTIMISED: [(&str, &str); 1] = [OPT_LEVEL];
 const OPT_LEVEL: (&str, &str) = ("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
 
-/// In a mode each task gives way at every check, or who is next among equals is drawn. Tests of just the order of turns leave
-/// themselves out.
+/// In a mode each task gives way at every check, or who is next among equals is drawn. Tests of the order of turns say there what
+/// does not depend on it.
 const MODE: &str = "COLIBRI_TEST_MODE";
 pub(crate) const IN_A_MODE: [&str; 23] = [
     "test",
