@@ -25,7 +25,8 @@ pub(crate) const LOOK_INTERVAL_NANOS: u64 = 20_000;
 const PORTIONS: u32 = 8;
 
 /// The first grant of a function, in checks: at 300 ns an iteration it fits [`LOOK_INTERVAL_NANOS`], and a lighter
-/// loop doubles its way up within a few looks.
+/// loop doubles its way up within a few looks. Of one that begins in a poll of a scheduler's, the first look grants one check, so
+/// that the next look knows a heavy loop.
 pub(crate) const FIRST_GRANT_CHECKS: u32 = 64;
 
 /// The smallest and largest grant, in checks. Sixteen iterations that each take longer than a µs are seldom; 2^20
@@ -155,9 +156,9 @@ impl Meter {
         self.mode.get() & FRESH != 0
     }
 
-    /// Of a grant that `checkpoint` calls on this thread have learned, perhaps in another task, the first check in a poll takes
-    /// one: then the next one looks, and what one step takes here is known. A grant learned on steps of 0.3 µs would let 64 of
-    /// 0.5 ms pass.
+    /// Of a grant that is a guess (a function's first, or what `checkpoint` calls on this thread have learned, perhaps in another
+    /// task) the first check in a poll takes one: then the next one looks, and what one step takes here is known. A grant of 64,
+    /// learned on steps of 0.3 µs, would let as many of 0.5 ms pass.
     pub(crate) fn probe(&self, fuel: i64) -> i64 {
         if !local::KNOWS_SCHEDULER || self.mode.get() & UNINTERRUPTED != 0 {
             return fuel;
@@ -201,10 +202,11 @@ impl Meter {
     #[cold]
     #[inline(never)]
     pub(crate) fn check(&self, local: &Local, fuel: i64, site: Option<&'static Site>) -> Option<i64> {
+        let is_guess = self.is_fresh() && self.grant.get() == FIRST_GRANT_CHECKS;
         self.fuel.set(fuel.min(0));
         let granted = self.check_with_debt(local, site);
         self.fuel.set(0);
-        granted
+        if is_guess { granted.map(|fuel| self.probe(fuel)) } else { granted }
     }
 
     fn check_with_debt(&self, local: &Local, site: Option<&'static Site>) -> Option<i64> {
