@@ -186,8 +186,9 @@ fn each_fifth_iteration(clock: ManualClock, step: Duration) {
 /// from that. Once each of its slices lasted for 64 iterations.
 #[test]
 fn iterations_that_outlast_a_turn_are_learned() {
+    type Function = fn(ManualClock, Duration) -> Boxed;
     for step in [MS / 10, MS, 3 * MS] {
-        let functions: [(&str, fn(ManualClock, Duration) -> Boxed); 2] = [
+        let functions: [(&str, Function); 2] = [
             ("each iteration", |clock, step| Box::pin(each_iteration(clock, step))),
             ("each fifth iteration", |clock, step| Box::pin(each_fifth_iteration(clock, step))),
         ];
