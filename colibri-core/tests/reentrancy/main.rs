@@ -149,6 +149,7 @@ fn run_the_matrix(tell: &mpsc::Sender<String>) -> Result<(), String> {
     }
     let all = calls.len() * places.len();
     println!("{} calls, {} places", calls.len(), places.len());
+    assert!(all > 25_000, "{all} pairs");
     if wrong.is_empty() {
         return Ok(());
     }
