@@ -36,6 +36,7 @@ impl Future for Checkpoint {
                 meter.fuel.set(fuel - 1);
                 return Poll::Ready(());
             }
+            let is_first = meter.is_fresh();
             let fuel = if core::mem::take(&mut self.gave_way) {
                 meter.resume()
             } else if let Some(fuel) = meter.check(local, fuel, None) {
@@ -45,6 +46,7 @@ impl Future for Checkpoint {
                 local.give_way(context.waker());
                 return Poll::Pending;
             };
+            let fuel = if is_first { meter.probe(fuel) } else { fuel };
             meter.fuel.set(fuel - 1);
             Poll::Ready(())
         })

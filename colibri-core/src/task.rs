@@ -299,13 +299,10 @@ impl<T: 'static> Future for Task<T> {
         if let Some(output) = self.engine.take(self.id) {
             return Poll::Ready(output);
         }
-        match self.engine.find(self.id) {
-            None => Poll::Ready(Err(TaskError::Cancelled)),
-            Some((index, slot)) => {
-                self.engine.set_joiner(index, slot, context.waker());
-                Poll::Pending
-            }
+        if self.engine.set_joiner(self.id, context.waker()) {
+            return Poll::Pending;
         }
+        Poll::Ready(self.engine.take(self.id).unwrap_or(Err(TaskError::Cancelled)))
     }
 }
 

@@ -64,6 +64,11 @@ impl Link {
         self.queued.swap(true, Ordering::AcqRel)
     }
 
+    /// The one behind it among those that were drained.
+    pub(crate) fn next(&self) -> u32 {
+        self.next.load(Ordering::Relaxed)
+    }
+
     /// Takes a link that a drain found out of the stack, *before* the task is polled: a wake that comes from now on
     /// is a new one. Its acquire side makes what the waker wrote visible to that poll.
     fn take(&self) {
@@ -127,10 +132,20 @@ impl Wake for Header {
     #[inline]
     fn wake_by_ref(self: &Arc<Self>) {
         let here = Arc::as_ptr(&self.remote).cast::<()>();
-        if local::with(|local| local.scheduler.get()) == here
-            && local::with_current(|engine| engine.wake(self.slot.load(Ordering::Relaxed))).is_some()
-        {
-            return;
+        if local::with(|local| local.scheduler.get()) == here {
+            // A clock that each wake looks at is user code, which may run another scheduler: not under the borrow.
+            let woken = local::with_current(|engine| {
+                if engine.every_check {
+                    return Some(engine.clone());
+                }
+                engine.wake(self.slot.load(Ordering::Relaxed));
+                None
+            });
+            match woken {
+                Some(None) => return,
+                Some(Some(engine)) => return engine.wake(self.slot.load(Ordering::Relaxed)),
+                None => {}
+            }
         }
         if self.link.push(&self.remote.woken, self.number) {
             self.remote.notify();

@@ -51,9 +51,6 @@ fn an_abort_by_a_task_of_the_same_scheduler_takes_effect_at_once() {
 
 #[test]
 fn a_running_task_ends_at_its_next_check() {
-    if !support::in_turn() {
-        return;
-    }
     for own in [false, true] {
         let bench = Bench::new();
         let log = bench.log.clone();
@@ -78,7 +75,9 @@ fn a_running_task_ends_at_its_next_check() {
         drop(handle);
         let report = bench.scheduler.run_slice();
         assert_eq!(bench.log.folded(), "goes on dropped");
-        assert_eq!((report.tasks_run, report.finished), (1, 1));
+        // The end that comes from afar is taken in by the check; where that gives way at once, after the poll.
+        let polled = u64::from(own || !support::always_yields());
+        assert_eq!((report.tasks_run, report.finished), (1, polled));
     }
 }
 

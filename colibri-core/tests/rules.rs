@@ -53,9 +53,6 @@ impl Observer for Teller {
 
 #[test]
 fn rule_01_higher_classes_are_served_first_whatever_the_order_of_coming() {
-    if !support::in_turn() {
-        return;
-    }
     let bench = Bench::new();
     bench.start(Priority::Idle, bench.work("i", 3, MS));
     bench.start(Priority::Normal, bench.work("n", 3, MS));
@@ -64,7 +61,7 @@ fn rule_01_higher_classes_are_served_first_whatever_the_order_of_coming() {
     bench.start(Priority::Normal, bench.work("N", 3, MS));
     bench.start(Priority::Immediate, bench.work("M", 3, MS));
     bench.slices(9);
-    assert_eq!(bench.log.folded(), "m×2 M×2 m M n×2 N×2 n N i×2 I×2 i I");
+    bench.log.told("m×2 M×2 m M | n×2 N×2 n N | i×2 I×2 i I");
 }
 
 #[test]
@@ -96,9 +93,6 @@ fn rule_01_waits_meet_their_targets_under_a_feasible_load() {
 
 #[test]
 fn rule_02_a_quantum_ends_at_its_time_and_the_figures_are_those_promised() {
-    if !support::in_turn() {
-        return;
-    }
     assert_eq!((DEFAULT_QUANTUM, DEFAULT_SLICE, DEFAULT_UPGRADE_AFTER), (2 * MS, 8 * MS, 500 * MS));
     let bench = Bench::with(|builder| builder.quantum(3 * MS).slice(10 * MS));
     for name in ["a", "b", "c"] {
@@ -107,32 +101,32 @@ fn rule_02_a_quantum_ends_at_its_time_and_the_figures_are_those_promised() {
     let slices: Vec<String> = (0..4)
         .map(|_| {
             bench.scheduler.run_slice();
+            assert_eq!(bench.log.len(), 10, "a slice has its length, whoever runs in it");
             bench.log.folded()
         })
         .collect();
-    // The slice ends in a turn, which goes on in the next slice.
-    assert_eq!(slices, ["a×3 b×3 c×3 a", "a×2 b×3 c×3 a×2", "a b×3 c×3 a×3", "b×3 c×3 a×3 b"]);
+    if support::in_turn() {
+        // The slice ends in a turn, which goes on in the next slice.
+        assert_eq!(slices, ["a×3 b×3 c×3 a", "a×2 b×3 c×3 a×2", "a b×3 c×3 a×3", "b×3 c×3 a×3 b"]);
+    }
 }
 
 #[test]
 fn rule_02_weights_scale_the_quantum() {
-    if !support::in_turn() {
-        return;
-    }
     let bench = Bench::with(|builder| builder.slice(100 * MS));
     for (name, weight) in [("one", 1), ("three", 3), ("zero", 0)] {
         drop(bench.scheduler.task(bench.work(name, 100, MS)).weight(weight).spawn());
     }
     bench.scheduler.run_for(20 * MS);
-    // Zero counts as one.
-    assert_eq!(bench.log.folded(), "one×2 three×6 zero×2 one×2 three×6 zero×2");
+    assert_eq!(bench.log.len(), 20);
+    if support::in_turn() {
+        // Zero counts as one.
+        assert_eq!(bench.log.folded(), "one×2 three×6 zero×2 one×2 three×6 zero×2");
+    }
 }
 
 #[test]
 fn rule_02_long_shares_follow_the_weights() {
-    if !support::in_turn() {
-        return;
-    }
     let bench = Bench::new();
     let (one, five) = (bench.work("one", u32::MAX, 700 * US), bench.work("five", u32::MAX, 1300 * US));
     drop(bench.scheduler.task(one).weight(1).spawn());
@@ -141,15 +135,20 @@ fn rule_02_long_shares_follow_the_weights() {
         bench.scheduler.run_slice();
     }
     let (one, five) = (bench.log.count("one") as u32 * 700 * US, bench.log.count("five") as u32 * 1300 * US);
+    let all = one + five;
+    assert!(
+        (8000 * MS..=9300 * MS).contains(&all),
+        "{all:?} of 8 s and overruns: the thread was idle, or slices had another length"
+    );
+    if !support::in_turn() {
+        return assert!(one.min(five) > Duration::ZERO, "{one:?} and {five:?}");
+    }
     // Not off by more than a turn and a gap of each, however long it goes on.
     assert!((one * 5).abs_diff(five) <= 5 * (2 * MS + 700 * US) + 10 * MS + 1300 * US, "{one:?} to {five:?}");
 }
 
 #[test]
 fn rule_02_a_task_that_sleeps_saves_no_credit() {
-    if !support::in_turn() {
-        return;
-    }
     let bench = Bench::with(|builder| builder.slice(100 * MS));
     let (log, clock) = (bench.log.clone(), bench.clock.clone());
     bench.start(Priority::Normal, async move {
@@ -162,14 +161,11 @@ fn rule_02_a_task_that_sleeps_saves_no_credit() {
     });
     bench.start(Priority::Normal, bench.work("busy", 26, MS));
     bench.slices(1);
-    assert_eq!(bench.log.folded(), "busy×20 sleeper×2 busy×2 sleeper×2 busy×2 sleeper×2 busy×2");
+    bench.log.told("busy×20 | sleeper×2 busy×2 sleeper×2 busy×2 sleeper×2 busy×2");
 }
 
 #[test]
 fn rule_02_who_gives_way_by_itself_gives_up_the_rest_of_its_turn() {
-    if !support::in_turn() {
-        return;
-    }
     let bench = Bench::new();
     let (log, clock) = (bench.log.clone(), bench.clock.clone());
     bench.start(Priority::Normal, async move {
@@ -181,14 +177,11 @@ fn rule_02_who_gives_way_by_itself_gives_up_the_rest_of_its_turn() {
     });
     bench.start(Priority::Normal, bench.work("b", 4, MS));
     bench.slices(2);
-    assert_eq!(bench.log.folded(), "a b×2 a b×2 a×2");
+    bench.log.told("a b×2 a b×2 a×2");
 }
 
 #[test]
 fn rule_02_nobody_loses_a_turn_to_the_host() {
-    if !support::in_turn() {
-        return;
-    }
     // Slices of every length, some shorter than a step: the order is that of one long slice.
     let expected = "a×2 b×2 c×2 a×2 b×2 c×2 a×2 b×2 c×2";
     for slice in 1..=20 {
@@ -197,14 +190,14 @@ fn rule_02_nobody_loses_a_turn_to_the_host() {
             bench.start(Priority::Normal, bench.work(name, 6, MS));
         }
         bench.slices(100);
-        assert_eq!(bench.log.folded(), expected, "slices of {:?}", slice * MS / 2);
+        bench.log.told_in(expected, &format!("slices of {:?}", slice * MS / 2));
     }
 }
 
 // Rule 3: preemption at the next checkpoint, with the rest of the quantum kept, at the head of the class.
 
 /// Runs two Normal tasks in steps of 1/4 ms; `urge` is called in the second step of the first one.
-fn preempt(bench: &Bench, urge: impl FnOnce() + 'static) -> String {
+fn preempt(bench: &Bench, urge: impl FnOnce() + 'static) {
     let (clock, log, work) = (bench.clock.clone(), bench.log.clone(), bench.work("a", 8, MS / 4));
     bench.start(Priority::Normal, async move {
         clock.advance(MS / 4);
@@ -215,17 +208,36 @@ fn preempt(bench: &Bench, urge: impl FnOnce() + 'static) -> String {
     });
     bench.start(Priority::Normal, bench.work("b", 8, MS / 4));
     bench.slices(5);
-    bench.log.folded()
 }
 
-// Three steps were done when it was stopped; five more are the rest of its quantum, then it is b's turn.
-const PREEMPTED: &str = "a×2 urgent×2 a×6 b×8 a";
+/// Two steps were done when it was stopped: `a`'s, but in a mode that changes turns perhaps `b`'s. Six more are the rest of its
+/// quantum, then it is b's turn.
+#[track_caller]
+fn preempted(bench: &Bench, after: impl Fn(&[String]) -> bool) {
+    const PREEMPTED: &str = "a×2 urgent×2 a×6 b×8 a";
+    if support::in_turn() {
+        return bench.log.told(PREEMPTED);
+    }
+    // Whoever runs then is stopped at once, and nobody comes between.
+    let log = bench.log.take();
+    let urgent = log.iter().position(|entry| entry == "urgent").expect("it runs");
+    assert!(after(&log[..urgent]) && log[urgent + 1] == "urgent", "{log:?}");
+    log.into_iter().for_each(|entry| bench.log.say(entry));
+    bench.log.told(PREEMPTED);
+}
+
+/// It was urged in the second step of `a`.
+fn in_second_step(before: &[String]) -> bool {
+    before.last().is_some_and(|last| last == "a") && before.iter().filter(|entry| *entry == "a").count() == 2
+}
+
+/// It was urged by the clock, after two steps of whoever ran.
+fn after_two_steps(before: &[String]) -> bool {
+    before.len() == 2
+}
 
 #[test]
 fn rule_03_a_wake_preempts() {
-    if !support::in_turn() {
-        return;
-    }
     let bench = Bench::new();
     let (send, receive) = oneshot::channel::<()>();
     let urgent = bench.work("urgent", 2, MS / 4);
@@ -233,21 +245,20 @@ fn rule_03_a_wake_preempts() {
         receive.await.unwrap();
         urgent.await;
     });
-    assert_eq!(preempt(&bench, move || send.send(()).unwrap()), PREEMPTED);
+    preempt(&bench, move || send.send(()).unwrap());
+    preempted(&bench, in_second_step);
 }
 
 #[test]
 fn rule_03_a_timer_preempts() {
-    if !support::in_turn() {
-        return;
-    }
     let bench = Bench::new();
     let urgent = bench.work("urgent", 2, MS / 4);
     bench.start(Priority::Immediate, async move {
         sleep(MS / 2).await;
         urgent.await;
     });
-    assert_eq!(preempt(&bench, || ()), PREEMPTED);
+    preempt(&bench, || ());
+    preempted(&bench, after_two_steps);
     let bench = Bench::new();
     drop(
         bench
@@ -257,14 +268,12 @@ fn rule_03_a_timer_preempts() {
             .after(MS / 2)
             .spawn(),
     );
-    assert_eq!(preempt(&bench, || ()), PREEMPTED);
+    preempt(&bench, || ());
+    preempted(&bench, after_two_steps);
 }
 
 #[test]
 fn rule_03_another_thread_preempts() {
-    if !support::in_turn() {
-        return;
-    }
     let bench = Bench::new();
     let (send, receive) = oneshot::channel::<()>();
     let urgent = bench.work("urgent", 2, MS / 4);
@@ -273,7 +282,8 @@ fn rule_03_another_thread_preempts() {
         urgent.await;
     });
     let wake = move || std::thread::spawn(move || send.send(()).unwrap()).join().unwrap();
-    assert_eq!(preempt(&bench, wake), PREEMPTED);
+    preempt(&bench, wake);
+    preempted(&bench, in_second_step);
 
     // And so does a spawn from another thread.
     let bench = Bench::new();
@@ -290,30 +300,27 @@ fn rule_03_another_thread_preempts() {
         assert_eq!(seen.load(Ordering::SeqCst), 0);
         log.say("sent");
     };
-    assert_eq!(preempt(&bench, urge), "a sent a×7 b×8 a");
+    preempt(&bench, urge);
+    bench.log.told("a sent a×7 b×8 a");
     assert_eq!(runs.load(Ordering::SeqCst), 1);
 }
 
 #[test]
 fn rule_03_a_resume_and_a_rise_preempt() {
-    if !support::in_turn() {
-        return;
-    }
     let bench = Bench::new();
     let hovers = bench.scheduler.spawn(Priority::Immediate, bench.work("urgent", 2, MS / 4));
     hovers.pause();
-    assert_eq!(preempt(&bench, move || hovers.resume()), PREEMPTED);
+    preempt(&bench, move || hovers.resume());
+    preempted(&bench, in_second_step);
 
     let bench = Bench::new();
     let rises = bench.scheduler.spawn(Priority::Idle, bench.work("urgent", 2, MS / 4));
-    assert_eq!(preempt(&bench, move || rises.set_priority(Priority::Immediate)), PREEMPTED);
+    preempt(&bench, move || rises.set_priority(Priority::Immediate));
+    preempted(&bench, in_second_step);
 }
 
 #[test]
 fn rule_03_a_fall_of_the_running_task_lets_others_by() {
-    if !support::in_turn() {
-        return;
-    }
     let bench = Bench::new();
     let own = Shared::default();
     let (me, work, clock, log) =
@@ -328,15 +335,12 @@ fn rule_03_a_fall_of_the_running_task_lets_others_by() {
     own.replace(Some(task));
     bench.start(Priority::Normal, bench.work("b", 2, MS / 4));
     bench.slices(3);
-    assert_eq!(bench.log.folded(), "falls b×2 a×2");
+    bench.log.told("falls b×2 | a×2");
     own.take();
 }
 
 #[test]
 fn rule_03_the_host_gets_the_thread_at_the_next_checkpoint() {
-    if !support::in_turn() {
-        return;
-    }
     let bench = Bench::new();
     let host = Rc::new(RefCell::new(Some(bench.scheduler.clone())));
     let asks = host.clone();
@@ -348,38 +352,41 @@ fn rule_03_the_host_gets_the_thread_at_the_next_checkpoint() {
     });
     bench.start(Priority::Normal, bench.work("c", 8, MS / 4));
     let report = bench.scheduler.run_slice();
-    assert_eq!((bench.log.folded().as_str(), report.used, report.work_left), ("b", MS / 4, true));
+    assert!(report.work_left);
+    // Its first step is the last of the slice.
+    let log = bench.log.take();
+    assert_eq!((log.iter().filter(|entry| *entry == "b").count(), log.last().unwrap().as_str()), (1, "b"));
+    if support::in_turn() {
+        assert_eq!((log.len(), report.used), (1, MS / 4));
+    }
     // The request is met, and the task goes on with the rest of its quantum.
     let report = bench.scheduler.run_slice();
-    assert_eq!((bench.log.folded().as_str(), report.work_left), ("b×7 c×8", false));
+    assert!(!report.work_left);
+    log[..log.len() - 1].iter().for_each(|entry| bench.log.say(entry));
+    bench.log.told("b×7 c×8");
     host.take();
     // A request outside of a slice ends the next before it begins, and only that.
     bench.start(Priority::Immediate, bench.work("d", 1, MS));
     bench.scheduler.request_yield();
     let report = bench.scheduler.run_slice();
     assert_eq!((report.tasks_run, report.work_left), (0, true));
-    assert_eq!(bench.scheduler.run_slice().tasks_run, 1);
+    let report = bench.scheduler.run_slice();
+    assert_eq!((report.finished, report.work_left), (1, false));
 }
 
 #[test]
 fn rule_03_equals_and_lower_ones_do_not_preempt() {
-    if !support::in_turn() {
-        return;
-    }
     let bench = Bench::new();
     let (equal, lower) = (bench.work("equal", 1, MS), bench.work("lower", 1, MS));
-    let log = preempt(&bench, move || {
+    preempt(&bench, move || {
         drop(spawn(Priority::Idle, lower));
         drop(spawn(Priority::Normal, equal));
     });
-    assert_eq!(log, "a×8 b×8 equal a lower");
+    bench.log.told("a×8 b×8 equal a | lower");
 }
 
 #[test]
 fn rule_03_reasons_are_told() {
-    if !support::in_turn() {
-        return;
-    }
     let log = Log::default();
     let bench = Bench::with(|builder| builder.observer(Teller(log.clone())).slice(4 * MS));
     let urgent = bench.work("", 1, MS);
@@ -390,6 +397,13 @@ fn rule_03_reasons_are_told() {
         work.await;
     });
     bench.slices(3);
+    if !support::in_turn() {
+        // Each poll that began has ended, in one way.
+        let log = log.take();
+        let starts = log.iter().filter(|event| event.ends_with("start")).count();
+        let ends = log.iter().filter(|event| event.ends_with("done")).count();
+        return assert_eq!((2 * starts, ends), (log.len(), 2), "{log:?}");
+    }
     assert_eq!(
         log.folded(),
         "0:start 0:Own 0:start 0:Preempted 1:start 1:done 0:start 0:Quantum 0:start 0:Slice 0:start 0:done",
@@ -401,15 +415,15 @@ fn rule_03_reasons_are_told() {
 
 #[test]
 fn rule_04_idle_work_rises_twice_and_falls_back() {
-    if !support::in_turn() {
-        return;
-    }
     let bench = Bench::new();
     bench.start(Priority::Immediate, bench.work("m", 4000, MS));
     bench.start(Priority::Idle, bench.work("i", 4, MS));
     bench.scheduler.run_for(2100 * MS);
+    bench.rises_in_time("i", 2100, 1000);
     // 500 ms to Normal, 500 ms more to Immediate, where it has one turn; then it is Idle again.
-    assert_eq!(bench.log.folded(), "m×1002 i×2 m×1002 i×2 m×92");
+    if support::in_turn() {
+        assert_eq!(bench.log.folded(), "m×1002 i×2 m×1002 i×2 m×92");
+    }
 }
 
 #[test]
@@ -476,9 +490,6 @@ fn rule_04_deadlines_do_not_starve_deadlines() {
 
 #[test]
 fn rule_04_the_bound_holds_with_many_equals() {
-    if !support::in_turn() {
-        return;
-    }
     const EQUALS: u32 = 50;
     let bench = Bench::new();
     for _ in 0..EQUALS {
@@ -498,11 +509,15 @@ fn rule_04_the_bound_holds_with_many_equals() {
     for _ in 0..2000 {
         bench.scheduler.run_slice();
     }
+    assert_eq!(bench.log.count("i"), 3);
+    if !support::in_turn() && !support::always_yields() {
+        // Who is drawn by lot among equals may be so late or later.
+        return;
+    }
     let bound = 2 * (500 + 2 + 3) * MS + 2 * (EQUALS + 1) * 5 * MS;
     assert!(worst.get() <= bound, "{:?}, the bound is {bound:?}", worst.get());
     let own = bench.scheduler.stats().class(Priority::Immediate).longest_wait;
     assert!(own <= bound, "{own:?}, the bound is {bound:?}");
-    assert_eq!(bench.log.count("i"), 3);
 }
 
 #[test]
@@ -558,29 +573,31 @@ fn rule_04_a_move_counts_from_when_it_became_ready_also_where_nobody_rises() {
 
 #[test]
 fn rule_04_a_promoted_tasks_wait_counts_from_its_becoming_ready() {
-    if !support::in_turn() {
-        return;
-    }
     let bench = Bench::new();
     bench.start(Priority::Normal, bench.work("n", u32::MAX, MS));
     bench.start(Priority::Idle, bench.work("i", 1, MS));
     bench.scheduler.run_for(600 * MS);
     assert_eq!(bench.log.count("i"), 1);
     let idle = bench.scheduler.stats().class(Priority::Idle);
-    assert_eq!((idle.longest_wait, idle.total_wait, idle.promotions), (502 * MS, 502 * MS, 1));
+    assert_eq!(idle.promotions, 1);
+    assert!(idle.longest_wait >= 500 * MS, "{:?}", idle.longest_wait);
+    if support::in_turn() {
+        assert_eq!((idle.longest_wait, idle.total_wait), (502 * MS, 502 * MS));
+    }
 }
 
 #[test]
 fn rule_04_what_was_overdrawn_is_paid_back() {
-    if !support::in_turn() {
-        return;
-    }
     let bench = Bench::with(|builder| builder.slice(100 * MS));
     bench.start(Priority::Normal, bench.work("coarse", 9, 5 * MS));
     bench.start(Priority::Normal, bench.work("fine", 30, MS));
     bench.slices(1);
     // 5 ms for a turn of 2: a debt of 3 costs the next turn (1 left) and half of the one after, and so on.
     let log = bench.log.take();
+    assert_eq!((log.len(), log.iter().filter(|entry| *entry == "fine").count()), (39, 30));
+    if !support::in_turn() {
+        return;
+    }
     let mut lead = 0_i32;
     for name in &log[..36] {
         lead += if name == "coarse" { 5 } else { -1 };
@@ -835,13 +852,10 @@ fn rule_06_the_running_task_may_cancel_or_pause_itself() {
 
 #[test]
 fn rule_06_one_task_may_cancel_and_pause_another_and_the_order_of_the_rest_stays() {
-    if !support::in_turn() {
-        return;
-    }
     let bench = Bench::new();
     let others: Rc<RefCell<Vec<colibri_core::Task<()>>>> = Rc::default();
     let reach = others.clone();
-    bench.start(Priority::Normal, async move {
+    bench.start(Priority::Immediate, async move {
         reach.borrow()[1].cancel();
         reach.borrow()[3].pause();
     });
@@ -850,10 +864,10 @@ fn rule_06_one_task_may_cancel_and_pause_another_and_the_order_of_the_rest_stays
         others.borrow_mut().push(task);
     }
     bench.slices(3);
-    assert_eq!(bench.log.folded(), "0×2 2×2 4×2");
+    bench.log.told("0×2 2×2 4×2");
     others.borrow()[3].resume();
     bench.slices(3);
-    assert_eq!(bench.log.folded(), "3×2");
+    bench.log.told("3×2");
     others.take();
 }
 
@@ -886,9 +900,6 @@ fn rule_06_a_changed_class_counts_in_every_state() {
 
 #[test]
 fn rule_06_a_change_of_class_goes_to_the_tail_of_the_new_one() {
-    if !support::in_turn() {
-        return;
-    }
     let bench = Bench::new();
     let moves = bench.scheduler.spawn(Priority::Idle, bench.work("moves", 1, MS));
     bench.start(Priority::Idle, bench.work("idle", 1, MS));
@@ -899,7 +910,7 @@ fn rule_06_a_change_of_class_goes_to_the_tail_of_the_new_one() {
     bench.start(Priority::Normal, bench.work("c", 1, MS));
     moves.set_priority(Priority::Normal);
     bench.slices(3);
-    assert_eq!(bench.log.folded(), "a b moves c idle");
+    bench.log.told("a b moves c | idle");
 }
 
 // Rule 7: a panic ends its task alone.
@@ -1258,9 +1269,6 @@ fn rule_09_tasks_may_run_other_schedulers_but_not_their_own() {
 
 #[test]
 fn rule_09_a_nested_scheduler_leaves_the_outer_budget_as_it_was() {
-    if !support::in_turn() {
-        return;
-    }
     for (inner_clock, expected) in [
         // What the inner one's tasks take by a clock of their own is not the outer's business.
         ("its own", "outer×2 other×2 outer×2 other×2"),
@@ -1282,7 +1290,7 @@ fn rule_09_a_nested_scheduler_leaves_the_outer_budget_as_it_was() {
         });
         bench.start(Priority::Normal, bench.work("other", 4, MS));
         bench.slices(5);
-        assert_eq!(bench.log.folded(), expected, "{inner_clock}");
+        bench.log.told_in(expected, inner_clock);
     }
 }
 
@@ -1360,9 +1368,6 @@ async fn says_next(log: Log) {
 
 #[test]
 fn rule_10_equal_timers_fire_in_the_order_of_their_making() {
-    if !support::in_turn() {
-        return;
-    }
     let bench = Bench::new();
     for name in ["1", "2", "3", "4", "5", "6"] {
         let log = bench.log.clone();
@@ -1379,7 +1384,7 @@ fn rule_10_equal_timers_fire_in_the_order_of_their_making() {
     bench.clock.advance(DAY);
     bench.slices(1);
     // The delayed starts were made by the spawns, the sleeps by the first polls.
-    assert_eq!(bench.log.folded(), "1 3 5 2 4 6");
+    bench.log.told("1 3 5 2 4 6");
 }
 
 #[test]
@@ -1541,9 +1546,6 @@ fn rule_10_on_a_clock_of_16_ms_steps_nothing_breaks() {
 
 #[test]
 fn rule_10_on_a_coarse_clock_the_budget_counts_checks() {
-    if !support::in_turn() {
-        return;
-    }
     // By the clock alone a slice of 8 ms would last until the next tick, up to 16 ms.
     let bench = Bench::on(|clock| Coarse(clock, 16 * MS));
     bench.start(Priority::Normal, bench.work("a", u32::MAX, 10 * US));
@@ -1560,18 +1562,17 @@ fn rule_10_on_a_coarse_clock_the_budget_counts_checks() {
     bench.log.take();
     let mean = slices(200);
     let (a, b) = (bench.log.count("a") as f64, bench.log.count("b") as f64);
+    // Where each check gives way none is counted: a slice lasts to a tick.
+    let longest = if support::always_yields() { 16 * MS } else { 10 * MS };
     assert!(
-        (6 * MS..=10 * MS).contains(&mean),
+        (6 * MS..=longest).contains(&mean),
         "a slice of 8 ms takes {mean:?} on average; {a} to {b} steps"
     );
-    assert!(a.min(b) / a.max(b) > 0.9, "{a} to {b} steps");
+    assert!(!support::in_turn() || a.min(b) / a.max(b) > 0.9, "{a} to {b} steps");
 }
 
 #[test]
 fn rule_10_on_clocks_of_any_step_slices_have_their_length_on_average() {
-    if !support::in_turn() {
-        return;
-    }
     for (tick, step) in [(1, 10 * US), (5, 10 * US), (16, 100 * US), (33, 10 * US), (100, 10 * US)] {
         let bench = Bench::on(|clock| Coarse(clock, tick * MS));
         bench.start(Priority::Normal, bench.work("a", u32::MAX, step));
@@ -1588,8 +1589,10 @@ fn rule_10_on_clocks_of_any_step_slices_have_their_length_on_average() {
         let mean = slices(300);
         let (a, b) = (bench.log.count("a") as f64, bench.log.count("b") as f64);
         let what = format!("ticks of {tick} ms, steps of {step:?}: {mean:?}, {a} to {b} steps");
-        assert!((6 * MS..=11 * MS).contains(&mean), "{what}");
-        assert!(a.min(b) / a.max(b) > 0.85, "{what}");
+        // Where each check gives way none is counted: a slice lasts to a tick.
+        let longest = if support::always_yields() { tick.max(11) * MS } else { 11 * MS };
+        assert!((6 * MS..=longest).contains(&mean), "{what}");
+        assert!(!support::in_turn() || a.min(b) / a.max(b) > 0.85, "{what}");
     }
 }
 
@@ -1674,9 +1677,6 @@ fn rule_11_a_flood_of_messages_does_not_hold_the_host() {
 
 #[test]
 fn rule_11_more_than_max_tasks_are_refused_and_none_that_was_accepted_is_lost() {
-    if !support::in_turn() {
-        return;
-    }
     let bench = Bench::with(|builder| builder.max_tasks(3));
     let dropped = Rc::new(Cell::new(0));
     let tasks: Vec<_> = ["0", "1", "2", "3", "4"]
@@ -1700,7 +1700,8 @@ fn rule_11_more_than_max_tasks_are_refused_and_none_that_was_accepted_is_lost() 
     assert!(taken.try_take().is_none() && taken.is_finished(), "an output is taken once");
     drop((tasks, taken));
     bench.slices(2);
-    assert_eq!((bench.log.folded().as_str(), bench.scheduler.stats().refused), ("0 1 2", 2));
+    bench.log.told("0 1 2");
+    assert_eq!(bench.scheduler.stats().refused, 2);
     // Room again; and a refused future is dropped at once.
     let held = Rc::new(());
     for round in 0..3 {
@@ -1798,9 +1799,6 @@ fn rule_12_the_same_inputs_give_the_same_events() {
 
 #[test]
 fn rule_12_the_modes_differ_from_the_plain_run_and_end_what_it_ends() {
-    if !support::in_turn() {
-        return;
-    }
     let ends = |account: &[String]| {
         let mut ends: Vec<String> = account
             .iter()
@@ -1813,7 +1811,10 @@ fn rule_12_the_modes_differ_from_the_plain_run_and_end_what_it_ends() {
     let plain = account(|builder| builder);
     let yielding = account(|builder| builder.always_yield(true));
     let orders: std::collections::BTreeSet<_> = (0..10).map(|seed| account(|b| b.shuffle(seed))).collect();
-    assert!(yielding.len() > plain.len(), "every check gave way");
+    if support::in_turn() {
+        // Where the plain run is plain.
+        assert!(yielding.len() > plain.len(), "every check gave way");
+    }
     assert!(orders.len() >= 9, "ten seeds, ten orders or nearly so");
     assert!(orders.iter().chain([&yielding]).all(|account| ends(account) == ends(&plain)));
 }
@@ -2014,9 +2015,6 @@ fn the_slice_follows_the_hosts_activity() {
 
 #[test]
 fn a_slice_tells_what_it_did() {
-    if !support::in_turn() {
-        return;
-    }
     let bench = Bench::new();
     let heavy = bench.scheduler.spawn(Priority::Normal, bench.work("heavy", 3, 11 * MS));
     bench.start(Priority::Idle, bench.work("later", 1, MS));
@@ -2026,14 +2024,18 @@ fn a_slice_tells_what_it_did() {
         say.await;
     });
     let report = bench.scheduler.run_slice();
-    assert_eq!((report.tasks_run, report.finished, report.yielded, report.promoted), (1, 0, 1, 0));
+    assert_eq!((report.finished, report.promoted), (0, 0));
     assert_eq!((report.used, report.overrun, report.overrun_by), (11 * MS, 3 * MS, Some(heavy.id())));
-    assert_eq!((report.work_left, report.next_timer), (true, None));
+    assert!(report.work_left);
+    if support::in_turn() {
+        assert_eq!((report.tasks_run, report.yielded, report.next_timer), (1, 1, None));
+    }
     bench.slices(20);
     let report = bench.scheduler.run_slice();
     assert_eq!((report.tasks_run, report.overrun_by, report.work_left), (0, None, false));
-    // The sleeper had its first turn behind the heavy one's 11 ms.
-    assert_eq!(report.next_timer, Some(Instant::ZERO + 111 * MS));
+    // The sleeper had its first turn behind the heavy one's 11 ms, or before them.
+    let due = report.next_timer.unwrap() - Instant::ZERO;
+    assert!(due == 111 * MS || (!support::in_turn() && due >= 100 * MS), "{due:?}");
     let stats = bench.scheduler.stats();
     assert_eq!((stats.spawned, stats.ended, stats.worst_overrun), (3, 2, 3 * MS));
 }
@@ -2041,9 +2043,6 @@ fn a_slice_tells_what_it_did() {
 /// Two tasks that look after themselves, an input, a timer, and one that holds the thread for 400 ms without a check.
 #[test]
 fn a_task_that_never_checks_is_reported_and_harms_nobody_else() {
-    if !support::in_turn() {
-        return;
-    }
     let bench = Bench::new();
     let (clock, log) = (bench.clock.clone(), bench.log.clone());
     bench.start(Priority::Normal, bench.work("a", 6, MS));
@@ -2057,17 +2056,26 @@ fn a_task_that_never_checks_is_reported_and_harms_nobody_else() {
         sleep(10 * MS).await;
         log.say("timer");
     });
-    let report = bench.scheduler.run_slice();
-    assert_eq!((report.used, report.overrun, report.overrun_by), (402 * MS, 394 * MS, Some(holds.id())));
+    let mut report = bench.scheduler.run_slice();
+    while report.overrun.is_zero() {
+        // In a mode that changes turns it comes later.
+        assert!(!support::in_turn() && report.work_left);
+        report = bench.scheduler.run_slice();
+    }
+    assert!((393 * MS..=400 * MS).contains(&report.overrun), "{:?}", report.overrun);
+    assert_eq!((report.used, report.overrun_by), (report.overrun + 8 * MS, Some(holds.id())));
+    if support::in_turn() {
+        assert_eq!(report.used, 402 * MS);
+    }
     // What came meanwhile comes first, then who waited, each with the turn that it has.
     while bench.scheduler.run_slice().work_left {}
     let expected = "a×2 \
                     holds \
                     timer \
                     b×2 a×2 b×2 a×2 b×2";
-    assert_eq!(bench.log.folded(), expected);
+    bench.log.told(expected);
     let stats = bench.scheduler.stats();
-    assert_eq!((stats.overruns, stats.worst_overrun, stats.ended), (1, 394 * MS, 4));
+    assert_eq!((stats.overruns, stats.worst_overrun, stats.ended), (1, report.overrun, 4));
 }
 
 #[test]
@@ -2109,9 +2117,6 @@ fn run_returns_when_nothing_can_run_any_more() {
 
 #[test]
 fn block_on_runs_its_future_as_an_immediate_task() {
-    if !support::in_turn() {
-        return;
-    }
     let bench = Bench::new();
     bench.start(Priority::Immediate, bench.work("m", 4, MS));
     bench.start(Priority::Normal, bench.work("n", 4, MS));
@@ -2125,9 +2130,14 @@ fn block_on_runs_its_future_as_an_immediate_task() {
         not_static.len()
     });
     assert_eq!(length, 13);
-    assert_eq!(bench.log.folded(), "m×2 own×2 m×2 own×2");
-    bench.slices(2);
-    assert_eq!(bench.log.folded(), "n×4");
+    // Nobody of a lower class has run.
+    assert_eq!((bench.log.count("own"), bench.log.count("n")), (4, 0));
+    if support::in_turn() {
+        assert_eq!(bench.log.folded(), "m×2 own×2 m×2 own×2");
+        bench.slices(2);
+        assert_eq!(bench.log.folded(), "n×4");
+    }
+    bench.slices(9);
     // A panic of the future comes out, and the scheduler is as before.
     assert_eq!(panic_of(|| bench.scheduler.block_on(async { quiet_panic("out") })).as_deref(), Some("out"));
     assert_eq!(bench.scheduler.block_on(async { 5 }), 5);
@@ -2170,9 +2180,6 @@ fn a_finished_task_wakes_its_joiner_once() {
 
 #[test]
 fn an_uninterrupted_section_is_charged_but_not_stopped() {
-    if !support::in_turn() {
-        return;
-    }
     let bench = Bench::with(|builder| builder.slice(100 * MS));
     let (section, rest) = (bench.work("section", 6, MS), bench.work("rest", 4, MS));
     bench.start(Priority::Normal, async move {
@@ -2182,7 +2189,11 @@ fn an_uninterrupted_section_is_charged_but_not_stopped() {
     bench.start(Priority::Normal, bench.work("other", 10, MS));
     bench.slices(1);
     // Seven ms in one go, to the first checkpoint that may stop it: its next two turns and half of a third are paid.
-    assert_eq!(bench.log.folded(), "section×6 rest other×6 rest other×2 rest×2 other×2");
+    let log = bench.log.folded();
+    assert!(log.contains("section×6"), "{log}");
+    if support::in_turn() {
+        assert_eq!(log, "section×6 rest other×6 rest other×2 rest×2 other×2");
+    }
 }
 
 #[test]
@@ -2218,11 +2229,23 @@ fn shutdown_ends_everything_and_later_calls_do_no_harm() {
     assert!(matches!(finished.try_take(), Some(Ok(1))));
 }
 
+/// What `checkpoint` calls have learned of one task's steps is not believed of another's: 64 of 0.3 µs may pass between two
+/// looks, 64 of 0.5 ms would be four slices.
+#[test]
+fn long_steps_beside_short_ones_overrun_a_slice_by_no_more_than_themselves() {
+    for step in [90 * US, 500 * US] {
+        let bench = Bench::on(Lazy);
+        bench.start(Priority::Normal, bench.work("short", u32::MAX, Duration::from_nanos(300)));
+        bench.start(Priority::Normal, bench.work("long", u32::MAX, step));
+        for _ in 0..300 {
+            let report = bench.scheduler.run_slice();
+            assert!(report.overrun <= step, "{:?} by steps of {step:?}", report.overrun);
+        }
+    }
+}
+
 #[test]
 fn lazy_looks_change_no_shares() {
-    if !support::in_turn() {
-        return;
-    }
     // On a clock like the system's, looked at every 20 µs: equals have equal shares, slices their length.
     let bench = Bench::on(Lazy);
     for (name, step) in [("a", 300), ("b", 7_000), ("c", 90_000)] {
@@ -2234,6 +2257,9 @@ fn lazy_looks_change_no_shares() {
     }
     let shares =
         [("a", 300), ("b", 7_000), ("c", 90_000)].map(|(name, step)| bench.log.count(name) as u64 * step);
+    if !support::in_turn() {
+        return assert!(shares.iter().all(|&share| share > 0), "{shares:?} ns");
+    }
     let (least, most) = (shares.iter().min().unwrap(), shares.iter().max().unwrap());
     assert!(most - least <= 5_000_000, "{shares:?} ns");
 }

@@ -9,10 +9,10 @@ use crate::step::{self, Step};
 pub(crate) const OPTIMISED: [(&str, &str); 1] = [OPT_LEVEL];
 const OPT_LEVEL: (&str, &str) = ("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
 
-/// In a mode each task gives way at every check, or who is next among equals is drawn. Tests of just the order of turns leave
-/// themselves out.
+/// In a mode each task gives way at every check, or who is next among equals is drawn. Tests of the order of turns say there what
+/// does not depend on it.
 const MODE: &str = "COLIBRI_TEST_MODE";
-pub(crate) const IN_A_MODE: [&str; 23] = [
+pub(crate) const IN_A_MODE: [&str; 25] = [
     "test",
     "--package",
     "colibri-core",
@@ -22,6 +22,8 @@ pub(crate) const IN_A_MODE: [&str; 23] = [
     "cases",
     "--test",
     "life",
+    "--test",
+    "limits",
     "--test",
     "observers",
     "--test",
@@ -42,7 +44,7 @@ const NO_STD_LINTS: [&str; 8] =
     ["clippy", "--package", "colibri-core", "--lib", "--no-default-features", "--", "-D", "warnings"];
 
 /// On the host, with a clock and interrupts that the test plays.
-const NO_STD_TESTS: [&str; 8] = [
+const NO_STD_TESTS: [&str; 10] = [
     "test",
     "--package",
     "colibri-core",
@@ -51,6 +53,8 @@ const NO_STD_TESTS: [&str; 8] = [
     "macros",
     "--test",
     "no_std",
+    "--test",
+    "no_std_clock",
 ];
 
 /// Code that only optional features bring is checked and documented like all other.

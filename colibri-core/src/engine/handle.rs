@@ -98,10 +98,9 @@ impl Engine {
     }
 
     pub(crate) fn set_priority(&self, id: TaskId, class: Priority) {
-        let Some((index, slot)) = self.find(id) else { return };
-        if slot.state.get() == State::Done || self.own_class(index, slot) == class {
-            return;
-        }
+        let own_class = |slot: &Slot| self.own_class(id.parts().0, slot);
+        let changes = |slot: &Slot| slot.state.get() != State::Done && own_class(slot) != class;
+        let Some((index, slot)) = self.find_and_look(id, changes) else { return };
         self.set_own_class(index, slot, class);
         self.note(Kind::Reprioritised, index, slot);
         self.tell();
@@ -145,10 +144,15 @@ impl Engine {
         Some(out.ok_or(error.unwrap_or(TaskError::Cancelled)))
     }
 
-    /// Notes who awaits the task.
-    pub(crate) fn set_joiner(&self, index: u32, slot: &Slot, waker: &Waker) {
-        self.note_wait(index, local::with(|local| local.is_own_waker(waker)));
+    /// Notes who awaits the task: whether it still lives.
+    pub(crate) fn set_joiner(&self, id: TaskId, waker: &Waker) -> bool {
+        let is_own = local::with(|local| local.is_own_waker(waker));
+        // First, since a waker's clone can be user code, which may even end the task.
         let waker = waker.clone();
+        let Some((index, slot)) = self.find(id).filter(|(_, slot)| slot.state.get() != State::Done) else {
+            return false;
+        };
+        self.note_wait(index, is_own);
         let before = {
             let mut joiners = self.joiners.borrow_mut();
             if slot.joiner.get() == NIL {
@@ -161,6 +165,7 @@ impl Engine {
             joiners.wakers[slot.joiner.get() as usize].replace(waker)
         };
         drop(before);
+        true
     }
 
     /// Who awaited the handle does so no more.

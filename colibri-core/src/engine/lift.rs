@@ -150,11 +150,8 @@ impl Engine {
     }
 
     /// To the tail of `class`, if it is ready. What it has waited counts there as well: else a task that is moved to and fro
-    /// would never rise.
+    /// would never rise. No look at the clock: it is called in the middle of other changes, and a clock is user code.
     fn move_to_class(&self, index: u32, slot: &Slot, class: Priority) {
-        if !self.is_there_after_a_look(slot) || slot.state.get() == State::Done {
-            return;
-        }
         if slot.state.get() == State::Ready {
             let since = self.ready_since(index, slot);
             self.unlink(index, slot);

@@ -166,19 +166,22 @@ impl Engine {
         }
     }
 
-    /// Those for which there is no time are taken in at the next turn, before newer ones.
+    /// Those for which there is no time are taken in at the next turn, before newer ones. A look at the clock is user code, which
+    /// may come here again: what is left is noted before each.
     fn take_wakes(&self) {
-        let mut first = self.drained.get();
-        if first == NIL {
-            first = waker::drain(&self.remote.woken, |number| self.entry(number).header.link());
+        if self.drained.get() == NIL {
+            self.drained.set(waker::drain(&self.remote.woken, |number| self.entry(number).header.link()));
         }
         let mut burst = Burst::new();
-        while first != NIL && burst.goes_on(self) {
+        while self.drained.get() != NIL && burst.goes_on(self) {
+            let first = self.drained.get();
+            if first == NIL {
+                return;
+            }
             let header = &self.entry(first).header;
-            first =
-                waker::take_first(first, header.link(), |_| self.wake(header.slot.load(Ordering::Relaxed)));
+            self.drained.set(header.link().next());
+            waker::take_first(first, header.link(), |_| self.wake(header.slot.load(Ordering::Relaxed)));
         }
-        self.drained.set(first);
     }
 
     pub(crate) fn add_timer(&self, due: u64, target: Target) -> Key {

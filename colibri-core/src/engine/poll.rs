@@ -149,6 +149,7 @@ impl Engine {
             polls.lent = None;
         }
         self.look_after_poll();
+        let reason = if local::KNOWS_SCHEDULER { reason } else { self.reason_found_late(reason) };
         if WATCHED {
             self.hide_poll();
         }
@@ -213,10 +214,6 @@ impl Engine {
             self.forget_waits_not_renewed(index, slot);
         }
         let again = yielded || slot.is(WOKEN);
-        let reason = match reason {
-            Some(YieldReason::Look) => Some(self.reason_found_late()),
-            reason => reason,
-        };
         let stopped = matches!(
             reason,
             Some(YieldReason::Slice | YieldReason::Preempted | YieldReason::Host | YieldReason::Look)
@@ -248,13 +245,16 @@ impl Engine {
         }
     }
 
-    /// The poll was ended by a check that could not ask: is there a reason?
-    #[cold]
-    fn reason_found_late(&self) -> YieldReason {
+    /// If the poll was ended by a check that could not ask: is there a reason? Asked while the task still counts as running: a
+    /// clock is user code, which may end it.
+    fn reason_found_late(&self, reason: Option<YieldReason>) -> Option<YieldReason> {
+        if reason != Some(YieldReason::Look) {
+            return reason;
+        }
         let before = self.now.get();
         self.look(self.read_clock());
         local::with(|local| local.meter.learn(self.now.get() - before));
-        self.reason_to_give_way(self.now.get()).unwrap_or(YieldReason::Look)
+        self.reason_to_give_way(self.now.get()).or(reason)
     }
 
     /// The task finished, panicked, or was cancelled while it ran.

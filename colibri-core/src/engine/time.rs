@@ -143,7 +143,8 @@ impl Engine {
         self.look(now);
         self.take_news();
         self.fire_timers();
-        self.reason_to_give_way(now)
+        // What those two ran may have looked again.
+        self.reason_to_give_way(self.now.get())
     }
 
     pub(crate) fn reason_to_give_way(&self, now: u64) -> Option<YieldReason> {

@@ -32,9 +32,22 @@ pub(crate) fn builder() -> Builder {
     }
 }
 
-/// Whether tasks run in turn and by quantum: tests of just that have nothing to say in the modes that change it.
+/// Whether tasks run in turn and by quantum, in no mode that changes it: what speaks of just that is asserted only then.
 pub(crate) fn in_turn() -> bool {
     std::env::var_os(MODE).is_none()
+}
+
+/// Whether a test has nothing at all to say in the mode that the suite runs in; it tells why.
+pub(crate) fn says_nothing_in_this_mode(why: &str) -> bool {
+    if !in_turn() {
+        println!("says nothing in this mode: {why}");
+    }
+    !in_turn()
+}
+
+/// Whether each check gives way, whatever the time.
+pub(crate) fn always_yields() -> bool {
+    std::env::var_os(MODE).is_some_and(|mode| mode == "always-yield")
 }
 
 /// A scheduler on a clock of ours, and the log its tasks write.
@@ -66,6 +79,33 @@ impl Log {
         self.0.borrow().iter().filter(|entry| *entry == what).count()
     }
 
+    /// Asserts what is in the log, which is empty afterwards: what [`folded`](Log::folded) shows, in parts divided by `|`.
+    ///
+    /// In turn it is that to the letter. In a mode that changes turns the parts follow one another all the same, and each has
+    /// the same entries, in whatever order.
+    #[track_caller]
+    pub(crate) fn told(&self, expected: &str) {
+        self.told_in(expected, "");
+    }
+
+    /// The same in one of several cases.
+    #[track_caller]
+    pub(crate) fn told_in(&self, expected: &str, case: &str) {
+        if in_turn() {
+            let in_one: Vec<&str> = expected.split(" | ").collect();
+            return assert_eq!(self.folded(), in_one.join(" "), "{case}");
+        }
+        let mut entries = self.take().into_iter();
+        for part in expected.split(" | ") {
+            let mut expected: Vec<String> = part.split_whitespace().flat_map(unfold).collect();
+            let mut told: Vec<String> = entries.by_ref().take(expected.len()).collect();
+            expected.sort();
+            told.sort();
+            assert_eq!(told, expected, "{case}: `{part}`, in some order");
+        }
+        assert_eq!(entries.next(), None, "{case}: more than was expected");
+    }
+
     /// The log with runs of equal entries folded: `a×3`. It is empty afterwards.
     pub(crate) fn folded(&self) -> String {
         let mut folded: Vec<(String, usize)> = Vec::new();
@@ -81,6 +121,12 @@ impl Log {
             .collect();
         words.join(" ")
     }
+}
+
+/// Three entries of `a×3`.
+fn unfold(word: &str) -> impl Iterator<Item = String> + use<> {
+    let (entry, count) = word.split_once('×').unwrap_or((word, "1"));
+    std::iter::repeat_n(entry.to_owned(), count.parse().expect("a count behind the sign"))
 }
 
 impl Bench {
@@ -133,6 +179,15 @@ impl Bench {
     /// The time on the clock, in ms.
     pub(crate) fn ms(&self) -> u128 {
         (self.clock.now() - Instant::ZERO).as_millis()
+    }
+
+    /// Asserts of steps of a ms each that there are so many, in whatever mode, and that the task `name`, which was to rise after
+    /// so many ms, had its first one soon after that.
+    #[track_caller]
+    pub(crate) fn rises_in_time(&self, name: &str, steps: usize, rises_after: usize) {
+        assert_eq!(self.log.len(), steps);
+        let first = self.log.0.borrow().iter().position(|entry| entry == name).expect("it has a turn");
+        assert!((rises_after..rises_after + 20).contains(&first), "its first turn is after {first} ms");
     }
 
     /// Runs slices until nothing is ready, at most `most` of them.
@@ -275,6 +330,22 @@ pub(crate) fn panic_of<R>(f: impl FnOnce() -> R) -> Option<String> {
     let payload = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)).err()?;
     let text = payload.downcast_ref::<&str>().map(|text| text.to_string());
     Some(text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default())
+}
+
+/// Runs a test that may hang on a thread of its own, and fails if it takes a minute.
+pub(crate) fn in_time(body: impl FnOnce() + Send + 'static) {
+    let (done, wait) = std::sync::mpsc::channel();
+    let body = std::thread::spawn(move || {
+        body();
+        // Nobody listens to who comes too late.
+        _ = done.send(());
+    });
+    if wait.recv_timeout(Duration::from_secs(60)) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+        panic!("it hangs");
+    }
+    if let Err(payload) = body.join() {
+        std::panic::resume_unwind(payload);
+    }
 }
 
 /// A handle in a place that several tasks reach.
