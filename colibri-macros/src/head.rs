@@ -4,6 +4,7 @@ use syn::visit::{self, Visit};
 use syn::{Block, Expr, ExprContinue, Ident, RangeLimits};
 
 use crate::binding::base_of;
+use crate::method;
 
 /// Methods that borrow a collection: their receiver is not part of the iterator.
 const SOURCES: [&str; 18] = [
@@ -92,13 +93,44 @@ pub(crate) fn has_a_bound(head: &Expr) -> bool {
 pub(crate) fn is_plain(head: &Expr) -> bool {
     match head {
         Expr::Paren(node) => is_plain(&node.expr),
-        Expr::Range(_) | Expr::Path(_) => true,
+        Expr::Path(_) => true,
+        Expr::Range(node) => node.start.iter().chain(&node.end).all(|end| keeps_nothing(end)),
         Expr::Reference(node) => is_place(&node.expr),
         Expr::MethodCall(call) => {
             let is_source = SOURCES.iter().any(|name| call.method == name);
             let is_adaptor = ADAPTORS.iter().any(|name| call.method == name);
             let receives = is_source && is_place(&call.receiver) || is_adaptor && is_plain(&call.receiver);
             receives && call.args.iter().all(|argument| is_plain(argument) || is_place(argument))
+        }
+        _ => false,
+    }
+}
+
+/// Whether an expression surely makes no temporary that outlives it: what is called is given places and values, and what it
+/// gives is used up.
+fn keeps_nothing(value: &Expr) -> bool {
+    match value {
+        Expr::Paren(node) => keeps_nothing(&node.expr),
+        Expr::Binary(node) => keeps_nothing(&node.left) && keeps_nothing(&node.right),
+        Expr::Cast(node) => keeps_nothing(&node.expr),
+        Expr::Call(node) => matches!(*node.func, Expr::Path(_)) && node.args.iter().all(keeps_nothing),
+        Expr::MethodCall(node) => is_kept(&node.receiver) && node.args.iter().all(keeps_nothing),
+        value => is_kept(value),
+    }
+}
+
+/// Whether what is borrowed, or of which a part is taken, is a variable's, or a number.
+fn is_kept(place: &Expr) -> bool {
+    match place {
+        Expr::Lit(_) | Expr::Path(_) => true,
+        Expr::Paren(node) => is_kept(&node.expr),
+        Expr::Field(node) => is_kept(&node.base),
+        Expr::Unary(node) => is_kept(&node.expr),
+        Expr::Reference(node) => is_kept(&node.expr),
+        Expr::Index(node) => is_kept(&node.expr) && keeps_nothing(&node.index),
+        Expr::Binary(_) | Expr::Cast(_) => keeps_nothing(place),
+        Expr::MethodCall(node) => {
+            method::is_numeric(&node.method) && is_kept(&node.receiver) && node.args.iter().all(keeps_nothing)
         }
         _ => false,
     }
