@@ -146,7 +146,7 @@ fn list_names_the_scenarios() {
     let names: Vec<_> = listed.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(
         names,
-        ["latency", "latency", "latency", "classes", "slices", "overhead", "ops", "scale", "all"]
+        ["latency", "latency", "latency", "classes", "slices", "overhead", "ops", "scale", "observe", "all"]
     );
 }
 

@@ -162,7 +162,7 @@ best[0] = 0;
 tick();
 if -far > best[at] { continue; }
 for step in 1..3usize {
-soft_tick();
+constant_tick();
 let next = (at * 2 + step) % n;
 let weight = *weights.get(at + step)? & 15;
 let new = weight - far;

@@ -11,7 +11,7 @@ pub(crate) enum Tick {
     Hard,
     /// It surely ends: only the plain twin counts.
     Soft,
-    /// Its bounds are literals: it may have no checks.
+    /// Its bounds are literals, or an array's length: it may have no checks.
     Constant,
 }
 
@@ -236,7 +236,7 @@ impl Generator {
             1 => {
                 self.forms.note("for array");
                 let items = self.without_blocks(|this| this.expression(Kind::Array, 1));
-                self.looped(&format!("for {name} in {items}"), Tick::Soft, |this| {
+                self.looped(&format!("for {name} in {items}"), Tick::Constant, |this| {
                     this.scopes.declare(&name, Kind::I32, false);
                 })
             }
@@ -284,7 +284,7 @@ impl Generator {
             1 => {
                 self.forms.note("for zip");
                 let head = format!("for ({name}, {second}) in {items}.iter().copied().zip(1u32..)");
-                self.looped(&head, Tick::Soft, |this| {
+                self.looped(&head, Tick::Constant, |this| {
                     this.scopes.declare(&name, Kind::I32, false);
                     this.scopes.declare(&second, Kind::Int(Int::U32), false);
                 })
@@ -294,7 +294,7 @@ impl Generator {
                 let head = format!(
                     "for ({second}, (&{name}, _)) in {items}.iter().zip({items}.iter().skip(1)).enumerate()"
                 );
-                self.looped(&head, Tick::Soft, |this| {
+                self.looped(&head, Tick::Constant, |this| {
                     this.scopes.declare(&name, Kind::I32, false);
                     this.scopes.declare(&second, Kind::USIZE, false);
                 })
@@ -365,12 +365,12 @@ impl Generator {
                 format!("{first}for {row} in 0..3usize {{\n{constant}{inner}}}\n")
             });
         }
-        let soft = self.tick(Tick::Soft);
+        let constant = self.tick(Tick::Constant);
         self.while_held(id, State::Taken, |this| {
-            let inner = this.looped(&format!("for {column} in {row}.iter_mut()"), Tick::Soft, |this| {
+            let inner = this.looped(&format!("for {column} in {row}.iter_mut()"), Tick::Constant, |this| {
                 this.scopes.declare(&column, Kind::IntMut, false);
             });
-            format!("{first}for {row} in &mut {grid} {{\n{soft}{inner}}}\n")
+            format!("{first}for {row} in &mut {grid} {{\n{constant}{inner}}}\n")
         })
     }
 }
