@@ -51,7 +51,8 @@ pub struct StallDetector {
 pub struct StallReport {
     /// The task.
     pub task: TaskId,
-    /// Its name, if it has one.
+    /// Its name, if it has one. The future that [`Scheduler::block_on`](crate::Scheduler::block_on) runs goes by the name of
+    /// `block_on`.
     pub name: Option<String>,
     /// How long its poll has lasted so far.
     pub held: Duration,
@@ -71,7 +72,8 @@ pub enum StallAction {
     None,
     /// It falls one class: an Immediate task becomes Normal, a Normal one Idle.
     Demote,
-    /// It is cancelled.
+    /// It is cancelled. Not the future that [`Scheduler::block_on`](crate::Scheduler::block_on) runs: that has to hand back an
+    /// output, and goes on.
     Cancel,
 }
 
