@@ -47,7 +47,8 @@ pub enum YieldReason {
 ///
 /// Events come in order, on the scheduler's thread, when no part of the scheduler is borrowed: an observer may call
 /// everything. A panic in an observer is contained, and counted in
-/// [`Stats::contained_panics`](crate::Stats::contained_panics). Without an observer an event costs nothing but a test.
+/// [`Stats::contained_panics`](crate::Stats::contained_panics). Without an observer an event costs nothing but a test. With one
+/// the clock is read after each poll, so that times and overruns are those of the task that is named.
 pub trait Observer: 'static {
     /// A task was accepted.
     fn spawned(&self, _task: &TaskEvent) {}

@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use colibri_core::{Priority, StallAction, StallDetector, StallReport, TaskError, cooperative, sleep, yield_now};
+use colibri_core::{
+    Priority, StallAction, StallDetector, StallReport, TaskError, cooperative, sleep, yield_now,
+};
 
 const THRESHOLD: Duration = Duration::from_millis(5);
 

@@ -148,7 +148,7 @@ impl Engine {
             slot.header.set(self.spare.replace(NIL));
             polls.lent = None;
         }
-        self.look_after_poll();
+        self.time_poll::<WATCHED>();
         let reason = if local::KNOWS_SCHEDULER { reason } else { self.reason_found_late(reason) };
         if WATCHED {
             self.hide_poll();
