@@ -105,6 +105,43 @@ mod histograms {
         assert_eq!(histograms.waits(Priority::Normal).len(), 10);
         assert_eq!(histograms.runs(Priority::Normal).len(), 10);
     }
+
+    #[test]
+    fn a_sample_has_all_of_those_who_take_turns() {
+        // One in a hundred of ten tasks, each of which comes in each tenth poll.
+        let histograms = Histograms::new();
+        let (scheduler, clock) = observed(&histograms);
+        for task in 1..=10 {
+            let clock = clock.clone();
+            drop(scheduler.spawn(Priority::Normal, async move {
+                for _ in 0..1000 {
+                    clock.advance(task * Duration::from_micros(1));
+                    yield_now().await;
+                }
+            }));
+        }
+        while scheduler.run_slice().work_left {}
+        let runs = histograms.runs(Priority::Normal);
+        // Of 10 010 polls, ten of which found the end.
+        assert_eq!(runs.len(), 100);
+        // Each is expected ten times. That one is missing has a probability of 0.0003.
+        assert!((1..=10).all(|task| runs.count_between(task * 1000, task * 1000) > 0), "{runs:?}");
+    }
+
+    #[test]
+    fn a_delay_is_no_wait() {
+        for every in [1, 3] {
+            let histograms = Histograms::new().sample_every(every);
+            let (scheduler, clock) = observed(&histograms);
+            for _ in 0..30 {
+                drop(scheduler.task(async {}).after(Duration::from_millis(100)).spawn());
+            }
+            clock.advance(Duration::from_millis(100));
+            scheduler.run_slice();
+            let waits = histograms.waits(Priority::Normal);
+            assert_eq!((waits.len(), waits.max()), (u64::from(30 / every), 0));
+        }
+    }
 }
 
 #[cfg(feature = "tracing")]
