@@ -53,6 +53,29 @@ fn a_pair_of_observers_is_told_in_order() {
     );
 }
 
+/// Panics at the start of each poll.
+struct Panics;
+
+impl Observer for Panics {
+    fn started(&self, _: &TaskEvent) {
+        support::quiet_panic("an observer");
+    }
+}
+
+#[test]
+fn a_panic_of_one_of_a_pair_keeps_nothing_from_the_other() {
+    let notes = Rc::new(RefCell::new(Vec::new()));
+    let note = || Notes("it", Rc::clone(&notes));
+    let scheduler =
+        support::builder().clock(ManualClock::new()).observer((note(), (Panics, (note(), Panics)))).build();
+    let task = scheduler.spawn(Priority::Normal, async {});
+    scheduler.run_slice();
+    assert!(task.is_finished());
+    assert_eq!(*notes.borrow(), ["it started", "it started", "it finished", "it finished"]);
+    // One event, one panic that gets out of it.
+    assert_eq!(scheduler.stats().contained_panics, 1);
+}
+
 #[cfg(feature = "histogram")]
 mod histograms {
     use colibri_core::observe::Histograms;
@@ -229,7 +252,7 @@ mod spans {
                 "event inside",
                 "exit",
                 "event yielded",
-                "record",
+                // Its name is not said again: it would be printed once more with each poll.
                 "enter",
                 "exit",
                 "event finished",
