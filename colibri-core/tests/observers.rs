@@ -9,8 +9,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use colibri_core::{
-    Instant, ManualClock, Observer, Priority, Scheduler, SliceReport, TaskEvent, TaskId, YieldReason,
-    cooperative, yield_now,
+    DEFAULT_SLICE, Instant, ManualClock, Observer, Priority, Scheduler, SliceReport, TaskEvent, TaskId,
+    YieldReason, cooperative, yield_now,
 };
 
 /// Notes events under a name.
@@ -298,6 +298,21 @@ fn an_overrun_names_the_task_and_its_last_checkpoint() {
     let task = scheduler.spawn_fn(Priority::Immediate, move || held.advance(Duration::from_millis(9)));
     let report = scheduler.run_slice();
     assert_eq!((report.overrun_by, report.last_checkpoint), (Some(task.id()), None));
+}
+
+#[test]
+fn an_overrun_of_a_few_looks_at_the_clock_is_no_news() {
+    const IN_ORDER: Duration = Duration::from_micros(100);
+    let overruns = Rc::new(RefCell::new(Vec::new()));
+    let clock = ManualClock::new();
+    let scheduler = support::builder().clock(clock.clone()).observer(Overruns(Rc::clone(&overruns))).build();
+    for (late, told) in [(IN_ORDER, 0), (IN_ORDER + Duration::from_nanos(1), 1)] {
+        let held = clock.clone();
+        drop(scheduler.spawn_fn(Priority::Normal, move || held.advance(DEFAULT_SLICE + late)));
+        assert_eq!(scheduler.run_slice().overrun, late);
+        assert_eq!((overruns.borrow().len() as u64, scheduler.stats().overruns), (told, told));
+        assert_eq!(scheduler.stats().worst_overrun, late);
+    }
 }
 
 /// Fifty tasks of short polls, among them one that holds the thread for 50 ms, once. On a clock that is looked at seldom, as
