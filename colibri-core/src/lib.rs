@@ -89,8 +89,8 @@
 //! | --- | --- | --- |
 //! | `std` | yes | the system's clock, threads, panic isolation, and functions that find the running scheduler |
 //! | `macros` | yes | the attribute |
-//! | `histogram` | no | [`observe::Histograms`]: waits and runs by class, through hdrhistogram |
-//! | `tracing` | no | [`observe::Spans`]: a span for each task |
+//! | `histogram` | no | `observe::Histograms`: waits and runs by class, through hdrhistogram |
+//! | `tracing` | no | `observe::Spans`: a span for each task |
 //!
 //! Without `std` the crate needs `alloc`, one core, atomics of 32 bits with compare-and-swap, and a clock of yours:
 //! `Builder::with_clock(clock).on_ready(hook).build()`. Interrupts wake tasks through their wakers; the hook asks for a turn,
@@ -99,6 +99,9 @@
 //! scheduler polls again at once if nothing else is due.
 
 #![cfg_attr(not(feature = "std"), no_std)]
+// Pages that are built with less link to what is not there, `run` and `block_on` for example. With the default features, and with
+// all of them, every link is checked.
+#![cfg_attr(not(all(feature = "std", feature = "macros")), allow(rustdoc::broken_intra_doc_links))]
 
 extern crate alloc;
 

@@ -65,7 +65,7 @@ const OBSERVERS: [&str; 7] =
     ["test", "--package", "colibri-core", "--features", "histogram,tracing", "--test", "observers"];
 
 /// The cheapest first; the tests come last, so that theirs is the end of the output.
-pub(crate) const STEPS: [Step; 13] = [
+pub(crate) const STEPS: [Step; 14] = [
     Step::new("format", &["fmt", "--all", "--check"]).needing("rustfmt"),
     Step::new(
         "lints",
@@ -74,6 +74,9 @@ pub(crate) const STEPS: [Step; 13] = [
     .needing("clippy"),
     Step::new("no_std lints", &NO_STD_LINTS).needing("clippy"),
     Step::new("docs", &["doc", "--workspace", "--no-deps", "--features", FEATURES])
+        .with(&[("RUSTDOCFLAGS", "-D warnings")]),
+    // As users build them first: what few features bring must not be linked to.
+    Step::new("default docs", &["doc", "--package", "colibri-core", "--no-deps"])
         .with(&[("RUSTDOCFLAGS", "-D warnings")]),
     Step::new("fairness", &["run", "--package", "colibri-fuzz", "--", "--no-keep"]).with(&OPTIMISED),
     Step::new(
