@@ -76,7 +76,8 @@
 //! no longer than A + q + d + 2 N (q + d + c), if that ends later.
 //!
 //! A slice is overdrawn by at most the longest gap between two checkpoints, plus the 20 µs between two looks at the
-//! clock.
+//! clock. Polls below 20 µs are timed up to sixteen at a time: where all of such a batch take long at once, a slice is
+//! overdrawn by up to sixteen gaps, that once. With an [`Observer`] each poll is timed.
 //!
 //! # Guide
 //!

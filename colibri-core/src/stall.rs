@@ -28,7 +28,7 @@ const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
 /// poll is reported, once, while it still does: which task, how long already, and the last checkpoint that it passed. An idle
 /// scheduler is never reported, nor are many short polls in a row.
 ///
-/// It costs its scheduler some 50 ns a poll and 50 ns a look at the clock (each 20 µs); nothing without it. Time is the
+/// It costs its scheduler some 50 ns a poll, a read of the clock a poll, and 50 ns a look (each 20 µs); nothing without it. Time is the
 /// system's, whatever clock the scheduler has.
 ///
 /// ```

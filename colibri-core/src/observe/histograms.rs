@@ -84,7 +84,7 @@ impl Sample {
         let random = self.random.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         self.random.set(random);
         self.passed.set(0);
-        self.place.set(((random >> 32) * u64::from(self.every.get()) >> 32) as u32);
+        self.place.set((((random >> 32) * u64::from(self.every.get())) >> 32) as u32);
     }
 
     /// Whether the next one is in the sample.
