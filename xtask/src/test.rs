@@ -12,7 +12,7 @@ const OPT_LEVEL: (&str, &str) = ("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
 /// In a mode each task gives way at every check, or who is next among equals is drawn. Tests of the order of turns say there what
 /// does not depend on it.
 const MODE: &str = "COLIBRI_TEST_MODE";
-pub(crate) const IN_A_MODE: [&str; 25] = [
+pub(crate) const IN_A_MODE: [&str; 27] = [
     "test",
     "--package",
     "colibri-core",
@@ -26,6 +26,8 @@ pub(crate) const IN_A_MODE: [&str; 25] = [
     "limits",
     "--test",
     "observers",
+    "--test",
+    "overruns",
     "--test",
     "reentrancy",
     "--test",
