@@ -30,6 +30,25 @@ fn handle_input_and_draw() {
     }
 }
 
+/// The loop: draws so many frames, and returns how long each took. `wait` stands for the display.
+pub(crate) fn play(
+    scheduler: &Scheduler,
+    frames: usize,
+    input_and_draw: impl Fn(),
+    wait: impl Fn(Duration),
+) -> Vec<Duration> {
+    let mut took = Vec::new();
+    for _ in 0..frames {
+        let begin = scheduler.now();
+        input_and_draw();
+        let left = (FRAME - RESERVE).saturating_sub(scheduler.now() - begin);
+        scheduler.run_for(left);
+        took.push(scheduler.now() - begin);
+        wait(FRAME.saturating_sub(scheduler.now() - begin));
+    }
+    took
+}
+
 pub(crate) fn main() {
     let scheduler = Scheduler::new();
     // Some ten seconds of work in a thousand pieces.
@@ -37,16 +56,7 @@ pub(crate) fn main() {
         // A handle that is dropped leaves its task alone.
         drop(scheduler.spawn(Priority::Idle, simulate(10_000_000)));
     }
-    let mut frames: Vec<Duration> = Vec::new();
-    for _ in 0..120 {
-        let begin = Instant::now();
-        handle_input_and_draw();
-        let left = (FRAME - RESERVE).saturating_sub(begin.elapsed());
-        scheduler.run_for(left);
-        frames.push(begin.elapsed());
-        // A real loop waits for the display here.
-        std::thread::sleep(FRAME.saturating_sub(begin.elapsed()));
-    }
+    let mut frames = play(&scheduler, 120, handle_input_and_draw, std::thread::sleep);
     frames.sort_unstable();
     let late = frames.iter().filter(|frame| **frame > FRAME).count();
     println!(

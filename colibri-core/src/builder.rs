@@ -279,7 +279,23 @@ impl Builder {
         self
     }
 
-    /// Who is told what happens.
+    /// Who is told what happens. There is one observer, the last that was given; a pair of observers is one, too:
+    ///
+    /// ```
+    /// use colibri_core::{Observer, Scheduler, TaskEvent};
+    ///
+    /// struct Counts;
+    /// impl Observer for Counts {}
+    /// struct Prints;
+    /// impl Observer for Prints {
+    ///     fn panicked(&self, task: &TaskEvent) {
+    ///         eprintln!("task {} panicked", task.id);
+    ///     }
+    /// }
+    ///
+    /// let scheduler = Scheduler::builder().observer((Counts, Prints)).build();
+    /// # drop(scheduler);
+    /// ```
     pub fn observer(mut self, observer: impl Observer) -> Self {
         self.observer = Some(Box::new(observer));
         self

@@ -3,10 +3,12 @@
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use core::cell::{Cell, RefCell};
+use core::time::Duration;
 
 use crate::instant::Instant;
 use crate::priority::Priority;
 use crate::slice::SliceReport;
+use crate::stats::SLIGHT_OVERRUN_NANOS;
 use crate::task::TaskId;
 use crate::unwind::Containment;
 
@@ -47,7 +49,8 @@ pub enum YieldReason {
 ///
 /// Events come in order, on the scheduler's thread, when no part of the scheduler is borrowed: an observer may call
 /// everything. A panic in an observer is contained, and counted in
-/// [`Stats::contained_panics`](crate::Stats::contained_panics). Without an observer an event costs nothing but a test.
+/// [`Stats::contained_panics`](crate::Stats::contained_panics). Without an observer an event costs nothing but a test. With one
+/// the clock is read after each poll, so that times and overruns are those of the task that is named.
 pub trait Observer: 'static {
     /// A task was accepted.
     fn spawned(&self, _task: &TaskEvent) {}
@@ -75,7 +78,8 @@ pub trait Observer: 'static {
     fn panicked(&self, _task: &TaskEvent) {}
     /// A slice begins.
     fn slice_started(&self, _at: Instant) {}
-    /// A slice took longer than its length: by which task, and where, says the report. Told before its end.
+    /// A slice took longer than its length by more than 100 µs, which are in order, as [`Stats::overruns`](crate::Stats::overruns)
+    /// says: by which task, and where, says the report. Told before its end.
     fn overran(&self, _report: &SliceReport, _at: Instant) {}
     /// A slice ended.
     fn slice_ended(&self, _report: &SliceReport, _at: Instant) {}
@@ -156,7 +160,7 @@ fn tell(observer: &dyn Observer, event: &Event) {
     match event {
         Event::SliceStarted(at) => observer.slice_started(*at),
         Event::SliceEnded(report, at) => {
-            if !report.overrun.is_zero() {
+            if report.overrun > Duration::from_nanos(SLIGHT_OVERRUN_NANOS) {
                 observer.overran(report, *at);
             }
             observer.slice_ended(report, *at);

@@ -18,13 +18,17 @@ use crate::task::TaskId;
 /// A minute, in which so many reports are told.
 const MINUTE: Duration = Duration::from_secs(60);
 
+/// The shortest pause between two looks at a poll that was reported already. With a threshold of zero the detector would look
+/// without a pause; 1 ms costs a thousandth of a core.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
+
 /// Tells while a task holds the thread, from a thread of its own.
 ///
 /// A task that passes checkpoints gives the thread back within a slice. One that holds it for longer than `threshold` in one
 /// poll is reported, once, while it still does: which task, how long already, and the last checkpoint that it passed. An idle
 /// scheduler is never reported, nor are many short polls in a row.
 ///
-/// It costs its scheduler some 50 ns a poll and 50 ns a look at the clock (each 20 µs); nothing without it. Time is the
+/// It costs its scheduler some 50 ns a poll, a read of the clock a poll, and 50 ns a look (each 20 µs); nothing without it. Time is the
 /// system's, whatever clock the scheduler has.
 ///
 /// ```
@@ -51,7 +55,8 @@ pub struct StallDetector {
 pub struct StallReport {
     /// The task.
     pub task: TaskId,
-    /// Its name, if it has one.
+    /// Its name, if it has one. The future that [`Scheduler::block_on`](crate::Scheduler::block_on) runs goes by the name of
+    /// `block_on`.
     pub name: Option<String>,
     /// How long its poll has lasted so far.
     pub held: Duration,
@@ -71,7 +76,8 @@ pub enum StallAction {
     None,
     /// It falls one class: an Immediate task becomes Normal, a Normal one Idle.
     Demote,
-    /// It is cancelled.
+    /// It is cancelled. Not the future that [`Scheduler::block_on`](crate::Scheduler::block_on) runs: that has to hand back an
+    /// output, and goes on.
     Cancel,
 }
 
@@ -263,7 +269,7 @@ impl Seen {
         let Some(poll) = &mut self.poll else { return Look::Idle };
         let held = now.saturating_duration_since(poll.began);
         if poll.is_reported {
-            return Look::Again(threshold);
+            return Look::Again(threshold.max(SHORTEST_PAUSE));
         }
         if held < threshold {
             return Look::Again(threshold - held);
@@ -333,6 +339,15 @@ mod tests {
         let Look::Stall(report) = seen.look(began + 51 * MS, THRESHOLD) else { panic!("no report") };
         assert_eq!((report.held, report.last_checkpoint), (51 * MS, Some(("f", "src/f.rs", 7))));
         assert_eq!(seen.look(began + 120 * MS, THRESHOLD), Look::Again(THRESHOLD));
+    }
+
+    #[test]
+    fn without_a_threshold_it_pauses_all_the_same() {
+        let began = Instant::now();
+        let mut seen = polled(began);
+        let Look::Stall(report) = seen.look(began, Duration::ZERO) else { panic!("no report") };
+        assert_eq!(report.held, Duration::ZERO);
+        assert_eq!(seen.look(began, Duration::ZERO), Look::Again(SHORTEST_PAUSE));
     }
 
     #[test]

@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use colibri_core::{Priority, StallAction, StallDetector, StallReport, TaskError, cooperative, yield_now};
+use colibri_core::{
+    Priority, StallAction, StallDetector, StallReport, TaskError, cooperative, sleep, yield_now,
+};
 
 const THRESHOLD: Duration = Duration::from_millis(5);
 
@@ -123,6 +125,36 @@ fn a_policy_demotes_at_the_next_checkpoint() {
         scheduler.run_slice();
     }
     assert!(!hog.is_finished());
+}
+
+#[test]
+fn the_future_of_block_on_is_named_and_goes_on() {
+    for action in [StallAction::Cancel, StallAction::Demote] {
+        let reports = Reports::default();
+        let asked = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&asked);
+        let detector = reports.detector().on_stall(move |_| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            action
+        });
+        let scheduler = support::builder().stall_detector(detector).build();
+        let output = scheduler.block_on(async {
+            reports.hold_until(1);
+            let begin = Instant::now();
+            while asked.load(Ordering::SeqCst) == 0 {
+                assert!(begin.elapsed() < PATIENCE, "the policy is not asked");
+                std::hint::spin_loop();
+            }
+            // Whatever the policy wants has come by the last of these, or comes while the thread is parked.
+            for _ in 0..100 {
+                yield_now().await;
+            }
+            sleep(4 * THRESHOLD).await;
+            42
+        });
+        assert_eq!(output, 42);
+        assert_eq!(reports.last().name.as_deref(), Some("block_on"));
+    }
 }
 
 #[test]

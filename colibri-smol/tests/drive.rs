@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::rc::Rc;
 use std::time::Duration;
 
-use async_executor::LocalExecutor;
+use async_executor::{Executor, LocalExecutor};
 use async_io::{Async, Timer, block_on};
 use colibri_core::{Instant, Observer, Priority, Scheduler, SliceReport, cooperative, sleep};
 use colibri_smol::Drive as _;
@@ -132,4 +132,23 @@ fn cooperative_futures_run_under_other_executors_and_combinators() {
         let race = select(endless, Timer::after(Duration::from_millis(2))).await;
         assert!(matches!(race, Either::Right(_)));
     }));
+}
+
+#[test]
+fn cooperative_futures_run_on_an_executor_of_several_threads() {
+    let executor = Executor::new();
+    let expected = block_on(count(300_000));
+    let tasks: Vec<_> = (0..16).map(|_| executor.spawn(count(300_000))).collect();
+    let all = async {
+        for task in tasks {
+            assert_eq!(task.await, expected);
+        }
+    };
+    // One thread waits for them and works, the other works till they are done.
+    let (done, is_done) = futures::channel::oneshot::channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(|| block_on(executor.run(is_done)));
+        block_on(executor.run(all));
+        drop(done);
+    });
 }

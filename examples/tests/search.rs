@@ -184,6 +184,18 @@ fn control_c_quits_in_the_middle_of_a_search() {
 }
 
 #[test]
+fn a_signal_ends_it_and_leaves_the_terminal_in_order() {
+    for signal in ["-TERM", "-HUP", "-INT"] {
+        let mut session = Session::start(SEARCH, &[]);
+        // In the middle of a search, while it draws all the time.
+        session.wait_until("the first screen", |rows| rows[1].contains("lines"));
+        let id = session.program.process_id().expect("it runs").to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+        assert_ne!(session.end().0, 0, "it did not end by {signal}");
+    }
+}
+
+#[test]
 fn a_file_is_searched_and_its_control_characters_do_no_harm() {
     let file = concat!(env!("CARGO_TARGET_TMPDIR"), "/search.txt");
     std::fs::write(file, b"one\ttab\r\n\x1b[2Jtwo \xff\n\xc3\x84rger three").unwrap();

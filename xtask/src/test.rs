@@ -12,7 +12,7 @@ const OPT_LEVEL: (&str, &str) = ("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
 /// In a mode each task gives way at every check, or who is next among equals is drawn. Tests of the order of turns say there what
 /// does not depend on it.
 const MODE: &str = "COLIBRI_TEST_MODE";
-pub(crate) const IN_A_MODE: [&str; 25] = [
+pub(crate) const IN_A_MODE: [&str; 27] = [
     "test",
     "--package",
     "colibri-core",
@@ -26,6 +26,8 @@ pub(crate) const IN_A_MODE: [&str; 25] = [
     "limits",
     "--test",
     "observers",
+    "--test",
+    "overruns",
     "--test",
     "reentrancy",
     "--test",
@@ -65,7 +67,7 @@ const OBSERVERS: [&str; 7] =
     ["test", "--package", "colibri-core", "--features", "histogram,tracing", "--test", "observers"];
 
 /// The cheapest first; the tests come last, so that theirs is the end of the output.
-pub(crate) const STEPS: [Step; 13] = [
+pub(crate) const STEPS: [Step; 14] = [
     Step::new("format", &["fmt", "--all", "--check"]).needing("rustfmt"),
     Step::new(
         "lints",
@@ -74,6 +76,9 @@ pub(crate) const STEPS: [Step; 13] = [
     .needing("clippy"),
     Step::new("no_std lints", &NO_STD_LINTS).needing("clippy"),
     Step::new("docs", &["doc", "--workspace", "--no-deps", "--features", FEATURES])
+        .with(&[("RUSTDOCFLAGS", "-D warnings")]),
+    // As users build them first: what few features bring must not be linked to.
+    Step::new("default docs", &["doc", "--package", "colibri-core", "--no-deps"])
         .with(&[("RUSTDOCFLAGS", "-D warnings")]),
     Step::new("fairness", &["run", "--package", "colibri-fuzz", "--", "--no-keep"]).with(&OPTIMISED),
     Step::new(

@@ -162,7 +162,7 @@ impl Engine {
         if self.every_check {
             self.look(self.read_clock());
         } else if !self.in_slice.get() {
-            self.look_after_poll();
+            self.look_every_so_often();
         }
     }
 

@@ -94,6 +94,8 @@ pub(crate) struct Engine {
     /// Polls to the next look, and between looks.
     until_look: Cell<u32>,
     stride: Cell<u32>,
+    /// The time that passed before the last look after a poll was, as far as it matters for the slice's end, that poll's alone.
+    timed_alone: Cell<bool>,
     next_due: Cell<u64>,
     /// When overdue tasks were searched last, and for how long none can be from then on, in µs.
     promoted_at: Cell<u32>,
@@ -172,6 +174,7 @@ impl Engine {
             looked: Cell::new(false),
             until_look: Cell::new(1),
             stride: Cell::new(1),
+            timed_alone: Cell::new(true),
             next_due: Cell::new(UNLIMITED),
             promoted_at: Cell::new(0),
             no_promotion_for: Cell::new(0),

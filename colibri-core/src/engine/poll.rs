@@ -148,8 +148,9 @@ impl Engine {
             slot.header.set(self.spare.replace(NIL));
             polls.lent = None;
         }
-        self.look_after_poll();
+        // First, since its look is what the next grant is learned from.
         let reason = if local::KNOWS_SCHEDULER { reason } else { self.reason_found_late(reason) };
+        self.time_poll::<WATCHED>();
         if WATCHED {
             self.hide_poll();
         }

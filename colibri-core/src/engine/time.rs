@@ -170,10 +170,30 @@ impl Engine {
         self.ready.any_above(self.running_level.get()).then_some(YieldReason::Preempted)
     }
 
-    /// Looks at the clock after a poll, or a stamp outside of a slice, every so many of them; what passed is charged to the
-    /// task that ran last.
+    /// After a poll. One that looked at the clock itself was no short one, and is timed by itself, as are all whose times are
+    /// told to somebody; of others, every so many are timed together.
     #[inline(always)]
-    pub(super) fn look_after_poll(&self) {
+    pub(super) fn time_poll<const WATCHED: bool>(&self) {
+        if WATCHED || self.looked.get() {
+            self.look_after_long_poll();
+        } else {
+            self.look_every_so_often();
+        }
+    }
+
+    #[inline(never)]
+    fn look_after_long_poll(&self) {
+        // What passed before its last look may be others' time; what passed since is its own.
+        let in_time = self.looked.get() && self.now.get() < self.slice_end.get();
+        let timed_alone = in_time || self.until_look.get() == self.stride.get();
+        self.time_each_switch();
+        self.look_after_stride();
+        self.timed_alone.set(timed_alone);
+    }
+
+    /// Looks at the clock every so many polls, or stamps outside of a slice; what passed is charged to the task that ran last.
+    #[inline(always)]
+    pub(super) fn look_every_so_often(&self) {
         let left = self.until_look.get() - 1;
         self.until_look.set(left);
         if left == 0 {
@@ -182,7 +202,8 @@ impl Engine {
     }
 
     #[inline(never)]
-    pub(super) fn look_after_stride(&self) {
+    fn look_after_stride(&self) {
+        self.timed_alone.set(self.stride.get() == 1);
         let before = self.now.get();
         let now = self.read_clock();
         self.look(now);
@@ -192,6 +213,11 @@ impl Engine {
             self.stride.set((self.stride.get() * 2).min(LONGEST_STRIDE_SWITCHES));
         }
         self.until_look.set(self.stride.get());
+    }
+
+    /// Whether the last look after a poll tells that poll's time.
+    pub(crate) fn timed_alone(&self) -> bool {
+        self.timed_alone.get()
     }
 
     /// Looks after each poll again, until polls turn out to be short.

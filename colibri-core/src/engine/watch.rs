@@ -6,6 +6,8 @@ use super::id_of;
 #[cfg(feature = "std")]
 use crate::priority::Priority;
 use crate::rt::Site;
+#[cfg(feature = "std")]
+use crate::slot::HIDDEN;
 use crate::slot::Slot;
 #[cfg(feature = "std")]
 use crate::task::TaskId;
@@ -27,7 +29,8 @@ impl Engine {
     pub(super) fn show_poll(&self, index: u32, slot: &Slot) {
         if let Some(watch) = self.watch.get() {
             let id = id_of(index, slot);
-            watch.began(id, self.name(id));
+            let name = if slot.is(HIDDEN) { Some("block_on".into()) } else { self.name(id) };
+            watch.began(id, name);
         }
     }
 
@@ -49,6 +52,11 @@ impl Engine {
         if let Some(watch) = self.watch.get() {
             watch.close();
         }
+    }
+
+    /// Whether it stands in the lists for the future of a `block_on`.
+    pub(crate) fn is_stand_in(&self, id: TaskId) -> bool {
+        self.find(id).is_some_and(|(_, slot)| slot.is(HIDDEN))
     }
 
     /// A task that holds the thread falls one class.

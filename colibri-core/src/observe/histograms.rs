@@ -17,7 +17,10 @@ const DEFAULT_SAMPLING: u32 = 100;
 /// Histograms of waits and runs, for each class: a sample of them, 1 % by default.
 ///
 /// A wait is the time from a task's becoming ready to its next poll, a run the time of one poll, both in nanoseconds by the
-/// scheduler's looks at its clock. They are kept to three figures.
+/// scheduler's looks at its clock, of which there is one after each poll. They are kept to three figures.
+///
+/// Of each hundred, one is drawn: tasks that take turns are all seen, however their turns fall. The draws are the same in each
+/// run.
 ///
 /// A clone stands for the same histograms: give one to the scheduler, and keep one to read.
 ///
@@ -39,8 +42,7 @@ pub struct Histograms {
 
 #[derive(Debug)]
 struct Kept {
-    every: Cell<u32>,
-    until_next: Cell<u32>,
+    sample: Sample,
     /// Waits of the sample that are going on.
     waiting: RefCell<BTreeMap<TaskId, Instant>>,
     /// The poll that is going on, if it belongs to the sample.
@@ -49,14 +51,61 @@ struct Kept {
     runs: RefCell<[Histogram<u64>; 3]>,
 }
 
+/// One of each `every`, at a place that is drawn anew each time. A fixed distance would always meet the same one of ten tasks
+/// that take turns.
+#[derive(Debug)]
+struct Sample {
+    every: Cell<u32>,
+    /// How many of the current ones have passed, and which is in the sample.
+    passed: Cell<u32>,
+    place: Cell<u32>,
+    random: Cell<u64>,
+}
+
+impl Sample {
+    fn new(every: u32) -> Self {
+        let sample = Sample {
+            every: Cell::new(every),
+            passed: Cell::new(0),
+            place: Cell::new(0),
+            random: Cell::new(1),
+        };
+        sample.begin();
+        sample
+    }
+
+    fn set_every(&self, every: u32) {
+        self.every.set(every);
+        self.begin();
+    }
+
+    fn begin(&self) {
+        // A linear congruence, of which the upper half is the more random one.
+        let random = self.random.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        self.random.set(random);
+        self.passed.set(0);
+        self.place.set((((random >> 32) * u64::from(self.every.get())) >> 32) as u32);
+    }
+
+    /// Whether the next one is in the sample.
+    fn takes_next(&self) -> bool {
+        let passed = self.passed.get();
+        let takes = passed == self.place.get();
+        self.passed.set(passed + 1);
+        if passed + 1 == self.every.get() {
+            self.begin();
+        }
+        takes
+    }
+}
+
 impl Histograms {
     /// Empty histograms, of one wait and run in a hundred.
     #[must_use]
     pub fn new() -> Self {
         Histograms {
             kept: Rc::new(Kept {
-                every: Cell::new(DEFAULT_SAMPLING),
-                until_next: Cell::new(0),
+                sample: Sample::new(DEFAULT_SAMPLING),
                 waiting: RefCell::default(),
                 running: Cell::new(None),
                 waits: RefCell::new(empty()),
@@ -73,8 +122,7 @@ impl Histograms {
     #[must_use]
     pub fn sample_every(self, every: u32) -> Self {
         assert!(every > 0, "a sample is of one in some number, of all with 1: 0 means nothing");
-        self.kept.every.set(every);
-        self.kept.until_next.set(0);
+        self.kept.sample.set_every(every);
         self
     }
 
@@ -97,12 +145,8 @@ impl Histograms {
     }
 
     fn became_ready(&self, task: &TaskEvent) {
-        match self.kept.until_next.get() {
-            0 => {
-                self.kept.until_next.set(self.kept.every.get() - 1);
-                self.kept.waiting.borrow_mut().insert(task.id, task.at);
-            }
-            left => self.kept.until_next.set(left - 1),
+        if self.kept.sample.takes_next() {
+            self.kept.waiting.borrow_mut().insert(task.id, task.at);
         }
     }
 
@@ -128,6 +172,8 @@ impl Observer for Histograms {
     }
 
     fn woken(&self, task: &TaskEvent) {
+        // One that was spawned with a delay has not waited for the scheduler till now.
+        self.kept.waiting.borrow_mut().remove(&task.id);
         self.became_ready(task);
     }
 

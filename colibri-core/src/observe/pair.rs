@@ -3,15 +3,15 @@
 use crate::event::{Observer, TaskEvent, YieldReason};
 use crate::instant::Instant;
 use crate::slice::SliceReport;
+use crate::unwind;
 
 macro_rules! both {
     ($($event:ident($($argument:ident: $type:ty),*);)*) => {
-        /// Tells both, the first one first.
+        /// Tells both, the first one first. The second one is told also if the first one panics.
         impl<A: Observer, B: Observer> Observer for (A, B) {
             $(
                 fn $event(&self, $($argument: $type),*) {
-                    self.0.$event($($argument),*);
-                    self.1.$event($($argument),*);
+                    unwind::both(|| self.0.$event($($argument),*), || self.1.$event($($argument),*));
                 }
             )*
         }

@@ -3,6 +3,7 @@
 use alloc::collections::BTreeMap;
 use core::cell::{Cell, RefCell};
 use core::fmt;
+use core::mem;
 
 use tracing::field::{Empty, display};
 use tracing::{Span, debug_span, trace};
@@ -26,9 +27,15 @@ use crate::task::TaskId;
 /// ```
 #[derive(Default)]
 pub struct Spans {
-    tasks: RefCell<BTreeMap<TaskId, Span>>,
+    tasks: RefCell<BTreeMap<TaskId, Known>>,
     /// Whose span is entered.
     entered: Cell<Option<TaskId>>,
+}
+
+struct Known {
+    span: Span,
+    /// Its name, which is known while it runs, was recorded: subscribers that print keep each record beside those before.
+    has_started: bool,
 }
 
 impl Spans {
@@ -39,7 +46,7 @@ impl Spans {
     }
 
     fn with(&self, task: &TaskEvent, tell: impl FnOnce(&Span)) {
-        let span = self.tasks.borrow().get(&task.id).cloned();
+        let span = self.tasks.borrow().get(&task.id).map(|known| known.span.clone());
         if let Some(span) = span {
             tell(&span);
         }
@@ -56,8 +63,8 @@ impl Spans {
     }
 
     fn end(&self, task: &TaskEvent) {
-        let span = self.tasks.borrow_mut().remove(&task.id);
-        drop(span);
+        let known = self.tasks.borrow_mut().remove(&task.id);
+        drop(known);
     }
 }
 
@@ -70,12 +77,16 @@ impl fmt::Debug for Spans {
 impl Observer for Spans {
     fn spawned(&self, task: &TaskEvent) {
         let span = debug_span!("task", id = %task.id, class = ?task.priority, name = Empty);
-        self.tasks.borrow_mut().insert(task.id, span);
+        self.tasks.borrow_mut().insert(task.id, Known { span, has_started: false });
     }
 
     fn started(&self, task: &TaskEvent) {
+        let had_started =
+            self.tasks.borrow_mut().get_mut(&task.id).map(|known| mem::replace(&mut known.has_started, true));
         self.with(task, |span| {
-            if let Some(name) = current().and_then(|info| info.name) {
+            if had_started == Some(false)
+                && let Some(name) = current().and_then(|info| info.name)
+            {
                 span.record("name", display(name));
             }
             // Entered without a guard: the poll begins after this call and ends before the next.

@@ -37,6 +37,8 @@ impl Engine {
                 start(self);
                 self.remote.inbox.keep_promise();
             }
+            // `block_on` has to hand back an output: who waits for it cannot be told of a cancel.
+            Message::Cancel(id) if self.is_stand_in(id) => {}
             Message::Cancel(id) => self.cancel(id),
             Message::Demote(id) => self.demote(id),
         }

@@ -7,3 +7,10 @@ use super::Payload;
 pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Payload> {
     Ok(f())
 }
+
+/// Runs both.
+#[inline(always)]
+pub(crate) fn both(first: impl FnOnce(), second: impl FnOnce()) {
+    first();
+    second();
+}

@@ -7,9 +7,9 @@ mod platform;
 use alloc::boxed::Box;
 use core::any::Any;
 
-pub(crate) use self::platform::catch;
 #[cfg(feature = "std")]
 pub(crate) use self::platform::resume;
+pub(crate) use self::platform::{both, catch};
 use crate::sync::{AtomicU32, Ordering};
 
 /// What a panic carries.

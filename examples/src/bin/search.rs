@@ -10,6 +10,9 @@ use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::rc::Rc;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+#[cfg(unix)]
+use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
@@ -108,7 +111,10 @@ impl App {
         let mut looked = Instant::now();
         loop {
             let mut page = 0;
-            terminal.draw(|frame| page = self.draw(frame))?;
+            {
+                let _drawing = screen();
+                terminal.draw(|frame| page = self.draw(frame))?;
+            }
             self.away = self.away.max(looked.elapsed());
             // With nothing to search, sleep until a key comes.
             if !self.search.is_pending() || event::poll(Duration::ZERO)? {
@@ -276,8 +282,32 @@ pub(crate) fn generate(lines: usize, seed: u64) -> String {
     text
 }
 
-/// Runs a program on the terminal, which is put back in order at the end and at a panic.
+/// Whoever draws has it; who ends the program keeps it.
+fn screen() -> MutexGuard<'static, ()> {
+    static SCREEN: Mutex<()> = Mutex::new(());
+    SCREEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// From now on a signal that ends the program first has the terminal put back in order.
+#[cfg(unix)]
+fn restore_at_signals() -> io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?;
+    thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            let _drawing = screen();
+            // The terminal may be gone; the signal ends the program all the same.
+            let _ = ratatui::try_restore();
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+        }
+    });
+    Ok(())
+}
+
+/// Runs a program on the terminal, which is put back in order at the end, at a panic, and when a signal ends it.
 pub(crate) fn on_terminal<T>(program: impl FnOnce(&mut DefaultTerminal) -> T) -> io::Result<T> {
+    #[cfg(unix)]
+    restore_at_signals()?;
     let mut terminal = ratatui::try_init()?;
     let result = program(&mut terminal);
     // After a panic of a task it is in order already, and has the message: do not jump back before it.
@@ -293,6 +323,7 @@ pub(crate) fn on_terminal<T>(program: impl FnOnce(&mut DefaultTerminal) -> T) ->
     name = "search",
     after_help = "\
 Exit codes: 0 you quit; 1 the terminal or the search failed; 2 wrong use, no terminal, or a file that cannot be read.
+A signal that ends it (INT, TERM, HUP, QUIT) leaves the terminal in order.
 NO_COLOR=1 turns colours off."
 )]
 struct Options {
