@@ -13,7 +13,7 @@ use crate::model::Model;
 use crate::property::{Breach, check_for};
 use crate::simulate::simulate;
 use crate::subject::Subject;
-use crate::trace::{Event, Trace};
+use crate::trace::{Event, Trace, What};
 use crate::workload::Workload;
 
 /// Which case: the run's seed and its number within the run. A case can be repeated alone.
@@ -117,21 +117,37 @@ pub fn judge<S: Subject>(workload: &Workload, extra: Extra) -> Judged {
     Judged { trace, breach }
 }
 
-/// Where the decisions in two traces part, as a breach of [`AS_THE_MODEL`].
+/// Where two traces part, as a breach of [`AS_THE_MODEL`]. Every event counts, at its time and in its order: see [`STREAMS`].
 fn leaves_the_model(trace: &Trace, model: &Trace) -> Option<Breach> {
-    let decisions = |trace: &Trace| {
-        let events = trace.events.iter().copied().enumerate();
-        events.filter(|(_, event)| event.what.is_decision()).collect::<Vec<_>>()
-    };
-    let (real, model) = (decisions(trace), decisions(model));
-    let both = real.iter().zip(&model).take_while(|((_, real), (_, model))| real == model).count();
+    let parts = STREAMS.iter().filter_map(|belongs| part(&stream(trace, *belongs), &stream(model, *belongs)));
+    parts.min_by_key(|breach| breach.place)
+}
+
+/// A trace is held against the model in two streams, since a scheduler may tell its observer of what happened as soon as it
+/// is safe to: within an instant, what it tells may come before or after what tasks note in their polls. The first stream is
+/// what it tells; the second what tasks and host note, each within its poll.
+const STREAMS: [fn(What) -> bool; 2] =
+    [What::is_decision, |what| !what.is_decision() || what.is_of_a_poll()];
+
+/// The events of one stream, with their places in the trace. In which order a shutdown drops what is left is not promised.
+fn stream(trace: &Trace, belongs: fn(What) -> bool) -> Vec<(usize, Event)> {
+    let mut events = trace.events.iter().copied().enumerate().collect::<Vec<_>>();
+    let end = events.iter().position(|(_, event)| event.what == What::ShutDown).unwrap_or(events.len());
+    events[end..].sort_by_key(|(_, event)| event.task);
+    events.retain(|(_, event)| belongs(event.what));
+    events
+}
+
+/// Where two streams part.
+fn part(real: &[(usize, Event)], model: &[(usize, Event)]) -> Option<Breach> {
+    let both = real.iter().zip(model).take_while(|((_, real), (_, model))| real == model).count();
     if both == real.len() && both == model.len() {
         return None;
     }
     let show =
         |event: Option<&(usize, Event)>| event.map_or("(nothing)".to_owned(), |(_, event)| event.to_string());
-    let place = real.get(both).map_or(trace.events.len().saturating_sub(1), |(place, _)| *place);
-    let text = format!("it decides \"{}\", the model \"{}\"", show(real.get(both)), show(model.get(both)));
+    let place = real.get(both).or(real.last()).map_or(0, |(place, _)| *place);
+    let text = format!("here it has \"{}\", the model \"{}\"", show(real.get(both)), show(model.get(both)));
     Some(Breach { promise: AS_THE_MODEL, place, text })
 }
 

@@ -208,21 +208,26 @@ impl fmt::Display for Event {
 }
 
 impl What {
-    /// Whether it is a decision of the scheduler: who becomes ready, runs, stops, rises, ends; what the host is told.
+    /// Whether it is a decision of the scheduler: who becomes ready, runs, stops, rises, hovers, ends; what the host is told.
+    /// Of these it tells itself; the others are noted by tasks and host, when they happen.
     pub(crate) fn is_decision(self) -> bool {
-        matches!(
-            self,
-            What::Woken
-                | What::Started(_)
-                | What::Yielded(_)
-                | What::Suspended
-                | What::Finished
-                | What::Panicked
-                | What::Cancelled
-                | What::Promoted(_)
-                | What::SliceStarted(_)
-                | What::SliceEnded { .. }
-        )
+        self.is_of_a_poll()
+            || matches!(
+                self,
+                What::Woken
+                    | What::Cancelled
+                    | What::Promoted(_)
+                    | What::Paused
+                    | What::Resumed
+                    | What::SliceStarted(_)
+                    | What::SliceEnded { .. }
+            )
+    }
+
+    /// Whether it is the beginning or the end of a poll.
+    pub(crate) fn is_of_a_poll(self) -> bool {
+        let ends = matches!(self, What::Yielded(_) | What::Suspended | What::Finished | What::Panicked);
+        ends || matches!(self, What::Started(_))
     }
 }
 

@@ -45,17 +45,22 @@ impl<R: Rules> Inner<R> {
         }
     }
 
-    /// To the tail of its class.
+    /// It becomes ready.
     pub(super) fn enqueue(&self, task: u32) {
+        self.join_queue(task);
+        if !self.in_slice.get() {
+            self.ask_host();
+        }
+    }
+
+    /// To the tail of its class.
+    fn join_queue(&self, task: u32) {
         let class = self.with(task, |task| {
             task.state = State::Ready;
             task.becomes_ready(self.now() / 1_000);
             task.goes_on = false;
             task.class
         });
-        if !self.in_slice.get() {
-            self.ask_host();
-        }
         let queue = &mut self.own.borrow_mut()[class as usize];
         match self.rules.joins_at(task) {
             End::Tail => queue.push_back(task),
@@ -192,8 +197,9 @@ impl<R: Rules> Inner<R> {
         match state {
             State::Ready => {
                 let since = self.with(task, |task| task.ready_since);
+                // It was ready before: that is no news for the host.
                 self.unqueue(task);
-                self.enqueue(task);
+                self.join_queue(task);
                 if since != self.with(task, |task| task.since) {
                     self.with(task, |task| task.becomes_ready(since));
                     self.note_straggler(task);
