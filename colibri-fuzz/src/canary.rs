@@ -204,6 +204,13 @@ canaries! {
         }
     }
 
+    /// Tasks with a deadline run in the order of their coming.
+    Undue = "deadline ignored" breaks &["deadlines"] => {
+        fn due_order(&self, one: (Option<u64>, usize), other: (Option<u64>, usize)) -> Ordering {
+            one.1.cmp(&other.1)
+        }
+    }
+
     /// A cancelled task's future is kept.
     Leak = "cancel that leaks" breaks &["cancelled never runs", "dropped once"] => {
         fn cancel_drops(&self) -> bool {

@@ -60,7 +60,7 @@ impl fmt::Display for Case {
 pub const REPEATABLE: &str = "repeatable";
 
 /// Cases of more tasks are not held against the model.
-pub const LARGEST_MODELLED: usize = 300;
+pub const LARGEST_MODELLED: usize = 3_000;
 
 /// A trace, and what was wrong with it.
 #[derive(Clone, Debug)]
@@ -95,23 +95,22 @@ pub fn judge<S: Subject>(workload: &Workload, extra: Extra) -> Judged {
         Err(payload) => return stray(workload, &*payload),
     };
     let mut breach = check_for(&trace, S::SKILLS).err();
-    // Whatever searches its lists from the front takes too long with a crowd; and the model knows no deadlines.
+    // Whatever searches its lists from the front takes too long with a crowd.
     let small = workload.tasks.len() <= LARGEST_MODELLED;
-    let modelled = small && !workload.has_deadlines();
     if extra.twice && breach.is_none() {
         breach = match run() {
             Ok(again) => differ(&trace, &again),
             Err(payload) => return stray(workload, &*payload),
         };
     }
-    if extra.related && small && breach.is_none() {
+    if extra.related && breach.is_none() {
         let related = catch_unwind(AssertUnwindSafe(|| metamorphic::breach::<S>(workload)));
         breach = match related {
             Ok(related) => related,
             Err(payload) => return stray(workload, &*payload),
         };
     }
-    if extra.model && modelled && breach.is_none() {
+    if extra.model && small && breach.is_none() {
         breach = leaves_the_model(&trace, &simulate::<Model>(workload));
     }
     Judged { trace, breach }
@@ -126,8 +125,7 @@ fn leaves_the_model(trace: &Trace, model: &Trace) -> Option<Breach> {
 /// A trace is held against the model in two streams, since a scheduler may tell its observer of what happened as soon as it
 /// is safe to: within an instant, what it tells may come before or after what tasks note in their polls. The first stream is
 /// what it tells; the second what tasks and host note, each within its poll.
-const STREAMS: [fn(What) -> bool; 2] =
-    [What::is_decision, |what| !what.is_decision() || what.is_of_a_poll()];
+const STREAMS: [fn(What) -> bool; 2] = [What::is_decision, |what| !what.is_decision() || what.is_of_a_poll()];
 
 /// The events of one stream, with their places in the trace. In which order a shutdown drops what is left is not promised.
 fn stream(trace: &Trace, belongs: fn(What) -> bool) -> Vec<(usize, Event)> {

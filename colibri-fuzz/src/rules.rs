@@ -224,6 +224,11 @@ pub trait Rules: Default + 'static {
         one.cmp(&other)
     }
 
+    /// The order in which those run that have a deadline: by that, then in the order of their coming.
+    fn due_order(&self, one: (Option<u64>, usize), other: (Option<u64>, usize)) -> Ordering {
+        one.cmp(&other)
+    }
+
     /// Whether timers are looked at, given that something is ready.
     fn looks_at_timers(&self, something_is_ready: bool) -> bool {
         let _ = something_is_ready;

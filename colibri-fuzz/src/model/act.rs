@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::{Inner, State};
-use crate::rules::{End, Rules, Situation};
+use crate::rules::{Rules, Situation};
 use crate::trace::{What, Why};
 use crate::workload::Class;
 
@@ -61,11 +61,7 @@ impl<R: Rules> Inner<R> {
             task.goes_on = false;
             task.class
         });
-        let queue = &mut self.own.borrow_mut()[class as usize];
-        match self.rules.joins_at(task) {
-            End::Tail => queue.push_back(task),
-            End::Head => queue.push_front(task),
-        }
+        self.line_up(task, class, self.rules.joins_at(task));
     }
 
     pub(super) fn fire_timers(&self) {

@@ -28,6 +28,7 @@ impl<R: Rules> Subject for Model<R> {
         Skill::Cancel,
         Skill::Pause,
         Skill::Requests,
+        Skill::Deadlines,
         Skill::Limit,
         Skill::Activity,
         Skill::Clock,
@@ -51,6 +52,7 @@ impl<R: Rules> Subject for Model<R> {
             upgrade_after_micros: nanos(settings.upgrade_after) / 1_000,
             tasks: RefCell::default(),
             own: RefCell::default(),
+            due: RefCell::default(),
             guests: RefCell::default(),
             guest_before: Cell::default(),
             timers: RefCell::default(),
@@ -71,7 +73,8 @@ impl<R: Rules> Subject for Model<R> {
     where
         F: Future<Output = ()> + 'static,
     {
-        let Spec { number, class, weight, .. } = spec;
+        let Spec { number, class, weight, deadline } = spec;
+        let deadline = deadline.map(|deadline| self.0.now().saturating_add(nanos(deadline)));
         // The real one looks at its clock first, refused or not.
         self.0.charge();
         let live = self.0.tasks.borrow().values().filter(|task| task.state != State::Ended).count();
@@ -94,6 +97,7 @@ impl<R: Rules> Subject for Model<R> {
             woken: false,
             cancelled: false,
             taken: false,
+            deadline,
             turn: self.0.rules.turn(self.0.quantum, weight),
             slept_from: 0,
             bonus: 0,
