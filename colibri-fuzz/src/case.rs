@@ -11,6 +11,7 @@ use crate::generate::any_workload;
 use crate::metamorphic;
 use crate::model::Model;
 use crate::property::{Breach, check_for};
+use crate::rules::{Right, Rules};
 use crate::simulate::simulate;
 use crate::subject::Subject;
 use crate::trace::{Event, Trace, What};
@@ -69,10 +70,15 @@ pub struct Judged {
     pub trace: Trace,
     /// The first promise that broke, if any.
     pub breach: Option<Breach>,
+    /// The promises that the case put to the test, if all were kept.
+    pub tested: Vec<&'static str>,
 }
 
 /// The promise against the reference: the trace is the [`Model`]'s, in every decision.
 pub const AS_THE_MODEL: &str = "as the model";
+
+/// Not a promise of the scheduler: that the [`Model`] gets through the case.
+pub const HARNESS: &str = "the harness";
 
 /// What is checked beside the promises about one trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,31 +95,47 @@ pub struct Extra {
 ///
 /// A panic that gets out of the scheduler is a breach as well; the trace is then empty.
 pub fn judge<S: Subject>(workload: &Workload, extra: Extra) -> Judged {
-    let run = || catch_unwind(AssertUnwindSafe(|| simulate::<S>(workload)));
-    let trace = match run() {
-        Ok(trace) => trace,
-        Err(payload) => return stray(workload, &*payload),
-    };
-    let mut breach = check_for(&trace, S::SKILLS).err();
-    // Whatever searches its lists from the front takes too long with a crowd.
-    let small = workload.tasks.len() <= LARGEST_MODELLED;
-    if extra.twice && breach.is_none() {
-        breach = match run() {
-            Ok(again) => differ(&trace, &again),
-            Err(payload) => return stray(workload, &*payload),
-        };
+    match contain(|| simulate::<S>(workload)) {
+        Ok(trace) => match check::<S>(&trace, workload, extra) {
+            Ok(tested) => Judged { trace, breach: None, tested },
+            Err(breach) => Judged { trace, breach: Some(breach), tested: Vec::new() },
+        },
+        Err(breach) => {
+            Judged { trace: Trace::empty(&workload.settings), breach: Some(breach), tested: Vec::new() }
+        }
     }
-    if extra.related && breach.is_none() {
-        let related = catch_unwind(AssertUnwindSafe(|| metamorphic::breach::<S>(workload)));
-        breach = match related {
-            Ok(related) => related,
-            Err(payload) => return stray(workload, &*payload),
-        };
+}
+
+/// The promises that a trace put to the test, or the first breach.
+fn check<S: Subject>(trace: &Trace, workload: &Workload, extra: Extra) -> Result<Vec<&'static str>, Breach> {
+    let mut tested = check_for(trace, S::SKILLS)?;
+    if extra.twice {
+        let again = contain(|| simulate::<S>(workload))?;
+        differ(trace, &again).map_or(Ok(()), Err)?;
+        tested.push(REPEATABLE);
     }
-    if extra.model && small && breach.is_none() {
-        breach = leaves_the_model(&trace, &simulate::<Model>(workload));
+    if extra.related {
+        tested.extend(contain(|| metamorphic::check::<S>(workload))??);
     }
-    Judged { trace, breach }
+    // It searches its lists from the front, which takes too long with a crowd.
+    if extra.model && workload.tasks.len() <= LARGEST_MODELLED {
+        hold_against::<Right>(trace, workload)?;
+        tested.extend([AS_THE_MODEL, HARNESS]);
+    }
+    Ok(tested)
+}
+
+/// Holds a trace against that of a model of these rules.
+pub(crate) fn hold_against<R: Rules>(trace: &Trace, workload: &Workload) -> Result<(), Breach> {
+    let model = catch_unwind(AssertUnwindSafe(|| simulate::<Model<R>>(workload)));
+    let model = model.map_err(|payload| {
+        let text = format!(
+            "the reference model panicked, a fault of the harness and not of the scheduler: {}",
+            message(&*payload)
+        );
+        Breach { promise: HARNESS, place: 0, text }
+    })?;
+    leaves_the_model(trace, &model).map_or(Ok(()), Err)
 }
 
 /// Where two traces part, as a breach of [`AS_THE_MODEL`]. Every event counts, at its time and in its order: see [`STREAMS`].
@@ -149,17 +171,17 @@ fn part(real: &[(usize, Event)], model: &[(usize, Event)]) -> Option<Breach> {
     Some(Breach { promise: AS_THE_MODEL, place, text })
 }
 
-fn stray(workload: &Workload, payload: &(dyn std::any::Any + Send)) -> Judged {
+/// What `simulate` came to; a panic that gets out of it is a breach.
+fn contain<T>(simulate: impl FnOnce() -> T) -> Result<T, Breach> {
+    catch_unwind(AssertUnwindSafe(simulate)).map_err(|payload| {
+        let text = format!("a panic got out of the scheduler: {}", message(&*payload));
+        Breach { promise: "no stray panic", place: 0, text }
+    })
+}
+
+fn message(payload: &(dyn std::any::Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    let text = text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or("no message".to_owned());
-    let text = format!("a panic got out of the scheduler: {text}");
-    let trace = Trace {
-        settings: workload.settings.clone(),
-        tasks: Vec::new(),
-        events: Vec::new(),
-        true_clock: true,
-    };
-    Judged { trace, breach: Some(Breach { promise: "no stray panic", place: 0, text }) }
+    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or("no message".to_owned())
 }
 
 /// Where two traces part, as a breach of [`REPEATABLE`].
@@ -198,6 +220,43 @@ mod tests {
             let (one, other) = (simulate::<Colibri>(&workload), simulate::<Colibri>(&workload));
             assert_eq!(first_difference(&one, &other), None);
             assert_eq!(one.fingerprint(), other.fingerprint());
+        }
+    }
+
+    /// In how many cases a model of these rules must part from colibri's scheduler: in one of so many.
+    const CASES: u64 = 2_000;
+
+    #[derive(Debug, Default)]
+    struct Panics;
+
+    impl Rules for Panics {
+        fn refuses(&self, _live: usize, _most: Option<usize>) -> bool {
+            panic!("a seeded fault")
+        }
+    }
+
+    #[test]
+    fn a_panic_of_the_model_is_told_as_one_of_the_harness() {
+        let workload = Case { seed: 1, number: 1 }.workload();
+        let breach = hold_against::<Panics>(&simulate::<Colibri>(&workload), &workload).unwrap_err();
+        assert_eq!(breach.promise, HARNESS);
+        assert!(
+            breach.text.contains("reference model panicked") && breach.text.contains("a seeded fault"),
+            "{breach}"
+        );
+    }
+
+    #[test]
+    fn each_kind_of_event_is_held_against_the_model() {
+        // Each fault shows in events of another kind.
+        let workload = Case { seed: 1, number: 2 }.workload();
+        let trace = simulate::<Colibri>(&workload);
+        assert_eq!(leaves_the_model(&trace, &trace), None);
+        for place in 0..trace.events.len() {
+            let mut other = trace.clone();
+            let event = other.events.remove(place);
+            let breach = leaves_the_model(&trace, &other);
+            assert!(breach.is_some_and(|breach| breach.promise == AS_THE_MODEL), "without \"{event}\"");
         }
     }
 

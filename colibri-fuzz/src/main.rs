@@ -14,7 +14,7 @@ use colibri_fuzz::compare::{self, Verdict};
 use colibri_fuzz::page::Page;
 use colibri_fuzz::portrait::portrait;
 use colibri_fuzz::regression::{self, Regression};
-use colibri_fuzz::run::{Extent, Outcome, reduce, run};
+use colibri_fuzz::run::{Extent, HANG_AFTER, Outcome, reduce, run, watched};
 use colibri_fuzz::simulate::simulate;
 use colibri_fuzz::workload::Settings;
 use colibri_fuzz::{chart, latency, report, span};
@@ -183,7 +183,8 @@ fn test(arguments: &Arguments) -> Result<bool, String> {
         write_page(folder, arguments.seed, &outcome, [theory, targets])
     });
     if outcome.failures.is_empty() && !missed {
-        say(&format!("fair: all promises kept in {} cases, and all targets", outcome.tally.cases));
+        let open = report::not_judged(&outcome);
+        say(&format!("fair: all promises kept in {} cases, and all targets{open}", outcome.tally.cases));
         return page.map(|()| true);
     }
     // That it was unfair matters more than that the page could not be written.
@@ -251,9 +252,13 @@ fn run_cases(arguments: &Arguments) -> Outcome {
         extent,
         |done| bar.set_position(done),
         |case| {
+            let file = (!arguments.no_keep)
+                .then(|| keep_as_it_is(HANGS, "it does not come back", case, &regression::folder()));
             complain(&format!(
-                "unfair: {case} does not come back. To repeat it: cargo xtask fairness --seed {} --case {}",
-                case.seed, case.number
+                "unfair: {case} does not come back{}. To repeat it: cargo xtask fairness --seed {} --case {}",
+                file.flatten().map_or(String::new(), |file| format!(", and is kept as {file}")),
+                case.seed,
+                case.number
             ));
             std::process::exit(1);
         },
@@ -286,19 +291,36 @@ fn bar_of(many: u64, what: &'static str) -> ProgressBar {
 /// Reduces a failure, tells it, and keeps it.
 fn tell_and_keep(promise: &str, case: Case, folder: Option<&Path>) {
     let Some(failure) = reduce::<Colibri>(&case.workload(), promise) else {
-        say(&format!("unfair: \"{promise}\" broke in {case}, but not when that was repeated"));
+        let found = "it broke, but not when the case was repeated";
+        let file = folder.and_then(|folder| keep_as_it_is(promise, found, case, folder));
+        let kept = file.map_or(String::new(), |file| format!("; kept as {file}"));
+        say(&format!("unfair: \"{promise}\" broke in {case}, but not when that was repeated{kept}"));
         return;
     };
-    let kept = folder.map(|folder| Regression::of(&failure, case).keep(folder));
-    let file = match &kept {
-        Some(Ok(path)) => Some(path.display().to_string()),
-        Some(Err(error)) => {
+    let file = folder.and_then(|folder| keep(&Regression::of(&failure, case), folder));
+    say(&report::failure(&failure, Some(case), file.as_deref()));
+}
+
+/// What is kept of a case that does not come back. No promise: nothing can be judged.
+const HANGS: &str = "comes back";
+
+/// Keeps a case that cannot be reduced, and returns its file.
+fn keep_as_it_is(promise: &str, found: &str, case: Case, folder: &Path) -> Option<String> {
+    let Case { seed, number } = case;
+    let workload = case.workload();
+    let regression =
+        Regression { promise: promise.to_owned(), found: found.to_owned(), seed, case: number, workload };
+    keep(&regression, folder)
+}
+
+fn keep(regression: &Regression, folder: &Path) -> Option<String> {
+    match regression.keep(folder) {
+        Ok(path) => Some(path.display().to_string()),
+        Err(error) => {
             complain(&format!("warning: the failure could not be kept: {error}"));
             None
         }
-        None => None,
-    };
-    say(&report::failure(&failure, Some(case), file.as_deref()));
+    }
 }
 
 /// One case alone, told in full.
@@ -325,8 +347,14 @@ fn replay_all(files: &[PathBuf]) -> Result<bool, String> {
     let workloads = files.iter().map(|file| regression::read(file)).collect::<Result<Vec<_>, _>>()?;
     let mut fair = true;
     for (file, workload) in files.iter().zip(workloads) {
-        let judged = judge::<Colibri>(&workload, ALL);
         let file = file.display().to_string();
+        let hangs = || {
+            complain(&format!(
+                "unfair: {file} does not come back. To repeat it: cargo xtask fairness --replay {file}"
+            ));
+            std::process::exit(1);
+        };
+        let judged = watched(HANG_AFTER, hangs, || judge::<Colibri>(&workload, ALL));
         match judged.breach {
             None => say(&format!("replayed {file}: fair")),
             Some(breach) => {

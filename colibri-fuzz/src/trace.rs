@@ -158,14 +158,24 @@ impl Facts {
 }
 
 impl Trace {
+    /// One in which nothing happened.
+    pub(crate) fn empty(settings: &Settings) -> Self {
+        Trace { settings: settings.clone(), tasks: Vec::new(), events: Vec::new(), true_clock: true }
+    }
+
     /// How many times a task was polled.
     pub fn dispatches(&self) -> u64 {
         self.events.iter().filter(|event| matches!(event.what, What::Started(_))).count() as u64
     }
 
+    /// Whether anything of this kind happened.
+    pub(crate) fn has(&self, kind: impl Fn(What) -> bool) -> bool {
+        self.events.iter().any(|event| kind(event.what))
+    }
+
     /// Whether any task has a deadline.
     pub fn has_deadlines(&self) -> bool {
-        self.events.iter().any(|event| matches!(event.what, What::Due(_)))
+        self.has(|what| matches!(what, What::Due(_)))
     }
 
     /// A fingerprint of all events, in order.
