@@ -119,7 +119,11 @@ fn swarm() -> impl Strategy<Value = Swarm> {
     let tasks = prop_oneof![3 => 1..5usize, 5 => 4..24usize, 1 => 24..120usize];
     (
         (vec(weight(), STEPS), vec(weight(), SKETCHES), classes, settings, rarities, crowd),
-        (select(Shape::ALL.to_vec()), prop_oneof![1..12u32, 10..60u32], vec(0..8usize, 1..3)),
+        (
+            select(Shape::ALL.to_vec()),
+            prop_oneof![20 => 1..12u32, 20 => 10..60u32, 1 => 150..400u32],
+            vec(0..8usize, 1..3),
+        ),
         (
             arrivals,
             prop_oneof![2..12u32, 10..40u32],

@@ -402,6 +402,39 @@ pub fn measure_all<S: Subject>(
     lines(&measured)
 }
 
+/// The targets in a few lines: by class, the longest 99th percentile of all loads that is judged.
+pub fn summary(targets: &[Line]) -> String {
+    let mut text = format!(
+        "waits with the default settings at loads from {:.2} to {:.2}, {BATCH_TASKS} Poisson arrivals each, beside the latency targets:\n",
+        LOADS[0],
+        LOADS[LOADS.len() - 1]
+    );
+    for class in Class::ALL {
+        let mine = targets.iter().filter(|line| line.class == class);
+        let judged = mine.clone().filter(|line| line.verdict != Verdict::Infeasible);
+        let Some(worst) = judged.max_by_key(|line| line.percentiles[2]) else { continue };
+        let _ = write!(
+            text,
+            "  {:<17} {:<10} p99 at most {} (load {:.2}), target {}",
+            worst.verdict.short(),
+            format!("{class:?}"),
+            short(worst.percentiles[2]),
+            worst.load,
+            short(worst.target)
+        );
+        for line in mine.filter(|line| line.verdict == Verdict::Infeasible) {
+            let _ = write!(
+                text,
+                "; too much by theory at load {:.2}: {}",
+                line.load,
+                short(line.expected_p99 as u64)
+            );
+        }
+        text += "\n";
+    }
+    text
+}
+
 /// Both tables, with what they mean.
 pub fn report(theory: &[Line], targets: &[Line], batches: u64) -> String {
     let percent = FALSE_ALARMS * 100.0;

@@ -175,7 +175,7 @@ fn test(arguments: &Arguments) -> Result<bool, String> {
         tell_and_keep(promise, *case, (!arguments.no_keep).then_some(&*folder));
     }
     let targets = waits_by_load(&Settings::default(), arguments.seed, QUICK_BATCHES);
-    say(&latency::table(&targets));
+    say(&latency::summary(&targets));
     let mut missed = tell_what_was_missed(&targets);
     let page = arguments.report.as_ref().map_or(Ok(()), |folder| {
         let theory = waits_by_load(&latency::without_turns(), arguments.seed, PAGE_BATCHES);

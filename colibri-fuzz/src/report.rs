@@ -148,13 +148,13 @@ mod tests {
         for promise in PROMISES {
             assert!(text.contains(promise.name) && text.contains(promise.rule));
         }
-        let line = |name: &str| text.lines().find(|line| line.contains(name)).unwrap().trim().to_owned();
+        let line = |name: &str| text.lines().find(|line| line.contains(name)).unwrap().trim();
         assert!(
-            line(" slice ").starts_with("BROKEN") && line(" slice ").ends_with("first in case 7"),
+            line(" slice   ").starts_with("BROKEN") && line(" slice   ").ends_with("first in case 7"),
             "{text}"
         );
         assert!(
-            line(" lag ").starts_with("kept in       12") && line(" ends ").starts_with("NOT JUDGED"),
+            line(" lag   ").starts_with("kept in       12") && line(" ends   ").starts_with("NOT JUDGED"),
             "{text}"
         );
         let left = not_judged(&outcome);

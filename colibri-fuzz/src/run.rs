@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(one.tally.waits, three.tally.waits);
         assert_eq!(one.failures, three.failures);
         assert_eq!(one.tested, three.tested);
-        assert_eq!(one.tested["dropped once"], 120);
+        assert_eq!(one.tested["ends"], 120);
         assert_eq!(one.tally.cases, 120);
     }
 }

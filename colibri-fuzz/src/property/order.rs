@@ -268,7 +268,7 @@ mod tests {
         let then = |more: &[(u64, u32, What)]| class_order(&trace(&[&start, more].concat()));
         assert_eq!(then(&[(0, 1, RUN_HIGH), (1, 1, What::Finished), (1, 0, RUN_LOW)]), Ok(true));
         assert!(then(&[(0, 0, RUN_LOW)]).is_err());
-        assert_eq!(then(&[(0, 1, What::PauseCalled), (0, 0, RUN_LOW)]), Ok(true));
+        assert_eq!(then(&[(0, 1, What::PauseCalled), (0, 0, RUN_LOW)]), Ok(false), "there is no other");
         assert!(then(&[(0, 1, RUN)]).unwrap_err().text.contains("its level is Immediate"));
     }
 
