@@ -223,9 +223,6 @@ mod tests {
         }
     }
 
-    /// In how many cases a model of these rules must part from colibri's scheduler: in one of so many.
-    const CASES: u64 = 2_000;
-
     #[derive(Debug, Default)]
     struct Panics;
 

@@ -20,7 +20,7 @@ use crate::draw::{Arrivals, Even, Shape};
 use crate::workload::{Action, Class, Outside, Plan, Settings, Step, Workload};
 
 /// Kinds of steps, in the order of [`Swarm::steps`]. Shrinking prefers the earlier ones.
-const STEPS: usize = 20;
+const STEPS: usize = 21;
 /// Kinds of tasks, in the order of [`Swarm::sketches`].
 const SKETCHES: usize = 7;
 /// One case in so many is a crowd: it takes as long as a hundred others.

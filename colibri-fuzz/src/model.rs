@@ -17,7 +17,7 @@ use std::task::{Context, Poll, Waker};
 use colibri_core::ManualClock;
 
 use crate::rules::{Choice, End, Right, Rules, Time};
-use crate::subject::Turn;
+use crate::subject::{Spec, Turn};
 use crate::trace::{Recorder, What, Why};
 use crate::workload::{Class, Settings};
 
@@ -58,6 +58,8 @@ struct Inner<R> {
     stragglers: Cell<u64>,
     /// Wakes that came while the host had the thread, in order.
     news: RefCell<VecDeque<u32>>,
+    /// Tasks that other threads have sent, in order.
+    mail: RefCell<VecDeque<Letter>>,
     running: Cell<Option<u32>>,
     running_level: Cell<Class>,
     /// When the running poll was last charged for.
@@ -71,6 +73,18 @@ struct Inner<R> {
 
 /// A future that is being polled is taken out of its task.
 type Body = Pin<Box<dyn Future<Output = ()>>>;
+
+/// A task that another thread has sent.
+struct Letter {
+    spec: Spec,
+    body: Body,
+}
+
+impl std::fmt::Debug for Letter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Letter").field("spec", &self.spec).finish_non_exhaustive()
+    }
+}
 
 struct Task {
     body: Option<Body>,
@@ -215,10 +229,16 @@ impl<R: Rules> Inner<R> {
         Turn { work_left: self.rules.tells_of_work(self.something_is_ready()), next_timer: first }
     }
 
-    fn take_news(&self) {
+    fn take_news(self: &Rc<Self>) {
         loop {
-            let Some(task) = self.news.borrow_mut().pop_front() else { return };
+            let Some(task) = self.news.borrow_mut().pop_front() else { break };
             self.wake(task);
+        }
+        for _ in 0..self.rules.admissions_at_once() {
+            let Some(Letter { spec, body }) = self.mail.borrow_mut().pop_front() else { return };
+            self.charge();
+            self.admit(spec, body);
+            self.note(spec.number, What::Admitted(spec.class));
         }
     }
 

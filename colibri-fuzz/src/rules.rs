@@ -147,6 +147,11 @@ pub trait Rules: Default + 'static {
         time
     }
 
+    /// How many of the tasks that other threads have sent are taken in at a time: a storm of them must not hold the thread.
+    fn admissions_at_once(&self) -> usize {
+        64
+    }
+
     /// Whether the host is asked for a turn, when something becomes ready while it has the thread.
     fn asks_host(&self, asked: bool) -> bool {
         !asked

@@ -44,6 +44,8 @@ pub enum What {
     Paused,
     /// It was resumed.
     Resumed,
+    /// One that was sent was taken in, and is ready.
+    Admitted(Class),
     /// A turn of the host begins that may last so many nanoseconds.
     SliceStarted(u64),
     /// The turn ended. The scheduler says whether something is ready, and when its next timer is due
@@ -57,6 +59,8 @@ pub enum What {
 
     /// The task was handed over, and is ready.
     Spawned(Class),
+    /// Another thread sends it to the scheduler.
+    Sent,
     /// It was not accepted: the scheduler is full.
     Refused,
     /// Its deadline.
@@ -229,6 +233,7 @@ impl What {
                     | What::Promoted(_)
                     | What::Paused
                     | What::Resumed
+                    | What::Admitted(_)
                     | What::SliceStarted(_)
                     | What::SliceEnded { .. }
             )
@@ -245,6 +250,8 @@ impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             What::Spawned(class) => write!(f, "spawned {class:?}"),
+            What::Sent => write!(f, "is sent from another thread"),
+            What::Admitted(class) => write!(f, "is taken in as {class:?}"),
             What::Started(level) => write!(f, "runs as {level:?}"),
             What::Yielded(why) => write!(f, "yields ({why:?})"),
             What::Promoted(level) => write!(f, "promoted to {level:?}"),

@@ -134,6 +134,7 @@ fn step(swarm: &Swarm, mean: Duration) -> Union<BoxedStrategy<Step>> {
         acts(to().prop_map(Action::WakeFromAfar).boxed()),
         acts(to().prop_map(Action::Submit).boxed()),
         acts((0..4usize).prop_map(Action::SetActivity).boxed()),
+        acts(to().prop_map(Action::SpawnFromAfar).boxed()),
     ];
     let mut weights = swarm.steps.clone();
     // Work always exists, waits and panics never rule: a case in which all tasks end at once shows nothing.
@@ -143,6 +144,7 @@ fn step(swarm: &Swarm, mean: Duration) -> Union<BoxedStrategy<Step>> {
     weights[15] = weights[15].min(4);
     // Each takes a thread of its own.
     weights[17] = weights[17].min(2);
+    weights[20] = weights[20].min(2);
     Union::new_weighted(weights.into_iter().zip(kinds).filter(|(weight, _)| *weight > 0).collect())
 }
 
@@ -159,6 +161,7 @@ pub(super) fn action(tasks: usize) -> impl Strategy<Value = Action> {
         (0..tasks).prop_map(Action::WakeFromAfar),
         (0..tasks).prop_map(Action::Submit),
         (0..4usize).prop_map(Action::SetActivity),
+        (0..tasks).prop_map(Action::SpawnFromAfar),
     ]
 }
 

@@ -1,6 +1,7 @@
 //! What tasks, timers and the outside do to a task of the model.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 
 use super::{Inner, State};
 use crate::rules::{Rules, Situation};
@@ -84,7 +85,7 @@ impl<R: Rules> Inner<R> {
     }
 
     /// At a checkpoint: must the running task give way?
-    pub(super) fn check(&self) -> Option<Why> {
+    pub(super) fn check(self: &Rc<Self>) -> Option<Why> {
         self.charge();
         self.take_news();
         self.fire_timers();

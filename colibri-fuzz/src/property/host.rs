@@ -1,7 +1,7 @@
 //! What the host and its clock can count on.
 
 use super::{Breach, Judgement};
-use crate::ledger::{Ledger, State};
+use crate::ledger::{Entry, Ledger, State};
 use crate::trace::{HOST, Trace, What};
 
 /// The scheduler's time never goes back, whatever its clock does: at(n + 1) ≥ at(n), in nanoseconds.
@@ -40,8 +40,11 @@ pub fn asked_once(trace: &Trace) -> Judgement {
                 }
             }
             What::SliceStarted(_) => {
-                if told_of_none && asked == 0 && ledger.runnable() > 0 {
-                    let ready = ledger.tasks.iter().position(|entry| entry.can_run()).unwrap_or_default();
+                let news = |entry: &Entry| entry.can_run() || entry.state == State::Sent;
+                if told_of_none
+                    && asked == 0
+                    && let Some(ready) = ledger.tasks.iter().position(news)
+                {
                     let text =
                         format!("#{ready} became ready while nothing else was; the host was not asked");
                     return Err(Breach::new(place, text));

@@ -82,7 +82,7 @@ pub fn no_needless_poll(trace: &Trace) -> Judgement {
                         format!("#{task} is polled, though nothing has woken it"),
                     ));
                 }
-                What::Started(_) if state == State::Unborn => {
+                What::Started(_) if matches!(state, State::Unborn | State::Sent) => {
                     return Err(Breach::new(place, format!("#{task} is polled before it was spawned")));
                 }
                 What::Woken if state == State::Ready && !resumed[task as usize] => {
@@ -177,7 +177,7 @@ pub fn dropped_once(trace: &Trace) -> Judgement {
     let end = trace.events.len().saturating_sub(1);
     for (place, event) in trace.events.iter().enumerate() {
         match event.what {
-            What::Spawned(_) => spawned[event.task as usize] = true,
+            What::Spawned(_) | What::Sent => spawned[event.task as usize] = true,
             What::Dropped if std::mem::replace(&mut dropped[event.task as usize], true) => {
                 return Err(Breach::new(place, format!("#{} is dropped twice", event.task)));
             }
@@ -254,6 +254,9 @@ pub fn no_lost_task(trace: &Trace) -> Judgement {
             (State::Unborn | State::Ended, _) => continue,
             // It paused itself again after the host's last resume.
             _ if entry.paused => continue,
+            (State::Sent, _) => {
+                "was sent from another thread and never taken in: the task is lost".to_owned()
+            }
             (State::Ready, _) => "is ready and was never run again: the task is lost".to_owned(),
             (State::Running, _) => "never came back from its poll".to_owned(),
             (State::Waiting, Awaits::Mail) if mail[number] > 0 => {
