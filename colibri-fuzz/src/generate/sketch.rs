@@ -14,6 +14,9 @@ use crate::workload::{Action, Class, Settings, Step};
 /// Work is at most so many quanta in one step, so that a case stays short.
 const MOST_QUANTA_A_STEP: u32 = 64;
 
+/// In a case of steady tasks these are most of all: the other kinds have 100 at most, each.
+const STEADY_WEIGHT: u32 = 400;
+
 /// A task as it is drawn, before it knows its place.
 #[derive(Clone, Debug)]
 pub(super) enum Sketch {
@@ -43,6 +46,11 @@ pub(super) enum Sketch {
     Client {
         turns: Vec<(Duration, Duration)>,
     },
+    /// Works for dozens of quanta, and does nothing else.
+    Steady {
+        work: Duration,
+        gap: Duration,
+    },
     /// Starts the next link and waits for its end, before or after work of its own: a chain of awaits.
     Link {
         work: Duration,
@@ -54,6 +62,7 @@ pub(super) fn sketch(swarm: &Swarm, mean: Duration) -> Union<BoxedStrategy<Sketc
     let lengths = swarm.lengths;
     let work = move || any::<Even>().prop_map(move |even| lengths.at(even, mean));
     let few = mean / 20;
+    let quantum = swarm.settings.quantum;
     let steps = vec(step(swarm, mean), 1..7);
     // Straight plans always exist: the plainest cases, and what everything else shrinks to.
     let mut kinds = vec![(
@@ -76,8 +85,13 @@ pub(super) fn sketch(swarm: &Swarm, mean: Duration) -> Union<BoxedStrategy<Sketc
             })
             .boxed(),
         (work(), any::<bool>()).prop_map(move |(work, first)| Sketch::Link { work: work / 8, first }).boxed(),
+        (20..MOST_QUANTA_A_STEP, select(vec![quantum / 4, quantum / 3, quantum]))
+            .prop_map(move |(quanta, gap)| Sketch::Steady { work: quantum * quanta, gap })
+            .boxed(),
     ];
-    kinds.extend(swarm.sketches[1..].iter().copied().zip(others).filter(|(weight, _)| *weight > 0));
+    let weights = swarm.sketches[1..].iter().copied();
+    let steady = if swarm.rarities.steady { STEADY_WEIGHT } else { 0 };
+    kinds.extend(weights.chain([steady]).zip(others).filter(|(weight, _)| *weight > 0));
     Union::new_weighted(kinds)
 }
 
@@ -197,6 +211,7 @@ pub(super) fn finish(place: usize, sketch: &Sketch, all: &[Sketch]) -> (u32, Vec
             (*rounds, woken.map(|of| Step::Do(Action::Wake(of))).chain([Step::Sleep(*pause)]).collect())
         }
         Sketch::Woken { rounds, work: span } => (*rounds, vec![Step::Wait, work(span)]),
+        Sketch::Steady { work, gap } => (1, vec![Step::Work { total: *work, gap: *gap }]),
         Sketch::Spinner { rounds } => (*rounds, vec![Step::Yield]),
         Sketch::Client { turns } => {
             let turn = |(think, ask): &(Duration, Duration)| {
