@@ -55,6 +55,8 @@ impl fmt::Debug for Colibri {
 struct Numbers {
     /// The task that is being spawned here.
     spawning: Cell<Option<u32>>,
+    /// So many that were sent had been taken in before that, and the observer has not heard of them.
+    unheard: Cell<usize>,
     /// Those that were sent from other threads and are not taken in yet, in order.
     sent: RefCell<VecDeque<u32>>,
     known: RefCell<HashMap<TaskId, u32, BuildHasherDefault<Mix>>>,
@@ -107,7 +109,7 @@ impl Subject for Colibri {
     {
         let Parts { scheduler, numbers, .. } = &*self.0;
         // The observer may hear of the task before its handle, and with it its id, is here.
-        numbers.spawning.set(Some(spec.number));
+        self.begins_to_spawn(spec.number);
         let priority = priority(spec.class);
         let task = match (spec.weight, spec.deadline) {
             (1, None) => scheduler.spawn(priority, future),
@@ -126,7 +128,7 @@ impl Subject for Colibri {
         F: Future<Output = ()> + 'static,
     {
         let Parts { scheduler, numbers, latest, .. } = &*self.0;
-        numbers.spawning.set(Some(spec.number));
+        self.begins_to_spawn(spec.number);
         let mut latest = latest[spec.class as usize].borrow_mut();
         latest.get_or_insert_with(|| Latest::new(scheduler, priority(spec.class))).submit(future);
         numbers.spawning.set(None);
@@ -221,6 +223,19 @@ impl Subject for Colibri {
     }
 }
 
+impl Colibri {
+    /// The next task of which the observer hears is this one, after those that were sent and are taken in by now.
+    fn begins_to_spawn(&self, number: u32) {
+        let Parts { scheduler, numbers, .. } = &*self.0;
+        let news = || {
+            let known = numbers.known.borrow();
+            scheduler.tasks().iter().filter(|task| !known.contains_key(&task.id)).count()
+        };
+        numbers.unheard.set(if numbers.sent.borrow().is_empty() { 0 } else { news() });
+        numbers.spawning.set(Some(number));
+    }
+}
+
 /// A task on its way through another thread: that gets the address only, since tasks of a case share what no other thread may
 /// touch.
 struct Parcel(u64);
@@ -287,9 +302,10 @@ impl Witness {
 
 impl Observer for Witness {
     fn spawned(&self, task: &TaskEvent) {
-        let Numbers { spawning, sent, known } = &*self.numbers;
+        let Numbers { spawning, unheard, sent, known } = &*self.numbers;
         if let Entry::Vacant(entry) = known.borrow_mut().entry(task.id) {
-            let here = spawning.get();
+            let here = spawning.get().filter(|_| unheard.get() == 0);
+            unheard.set(unheard.get().saturating_sub(1));
             let Some(number) = here.or_else(|| sent.borrow_mut().pop_front()) else { return };
             entry.insert(number);
             if here.is_none() {

@@ -65,6 +65,12 @@ fn scaled<S: Subject>(workload: &Workload) -> Judgement {
         *span = micro * u32::try_from(nanos(*span).div_ceil(1_000)).unwrap_or(u32::MAX);
     };
     each_span(&mut workload, round);
+    for step in workload.tasks.iter_mut().flat_map(|plan| &mut plan.steps) {
+        // No gap at all is one of a nanosecond, which would not scale.
+        if let Step::Work { gap, .. } = step.innermost_mut() {
+            *gap = (*gap).max(micro);
+        }
+    }
     if workload.tasks.iter().any(|plan| longest_stretch(plan) > LONGEST_SCALED) {
         return Ok(false);
     }
