@@ -236,13 +236,15 @@ impl Colibri {
     }
 }
 
+type Content = Pin<Box<dyn Future<Output = ()>>>;
+
 /// A task on its way through another thread: that gets the address only, since tasks of a case share what no other thread may
 /// touch.
 struct Parcel(u64);
 
 thread_local! {
     /// What was sent from this thread and is not done, by its address.
-    static PARCELS: RefCell<BTreeMap<u64, Pin<Box<dyn Future<Output = ()>>>>> = const { RefCell::new(BTreeMap::new()) };
+    static PARCELS: RefCell<BTreeMap<u64, Content>> = const { RefCell::new(BTreeMap::new()) };
     static ADDRESSES: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -255,7 +257,7 @@ fn parcel(future: impl Future<Output = ()> + 'static) -> Parcel {
 
 impl Parcel {
     /// Takes it out. On any other thread, and at that one's end, there is none.
-    fn take(&self) -> Option<Pin<Box<dyn Future<Output = ()>>>> {
+    fn take(&self) -> Option<Content> {
         PARCELS.try_with(|parcels| parcels.borrow_mut().remove(&self.0)).ok().flatten()
     }
 }

@@ -297,6 +297,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::needless_update, reason = "what is printed ends so, whether or not all fields differ")]
     fn the_rust_that_is_printed_makes_the_same_workload() {
         let (workload, text) = compiled!(
             Workload {
