@@ -6,13 +6,18 @@ use std::cmp::Ordering;
 
 use comfy_table::{Table, presets};
 
-use crate::case::{Case, Extra, LARGEST_MODELLED, judge};
+use crate::case::{Case, Extra, hold_against, judge};
+use crate::colibri::Colibri;
 use crate::model::Model;
 use crate::property::Breach;
 use crate::rules::{Choice, End, Right, Rules, Situation, Time};
+use crate::simulate::simulate;
 use crate::subject::Subject;
 use crate::trace::Why;
 use crate::workload::Class;
+
+/// Canaries are not hunted in larger crowds: they search their lists from the front, as the model that they are.
+const LARGEST_HUNTED: usize = 300;
 
 /// A broken scheduler, and what is expected of the harness.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +28,8 @@ pub struct Canary {
     pub breaks: &'static [&'static str],
     /// Runs one case on it.
     pub breach: fn(Case) -> Option<Breach>,
+    /// Holds colibri's trace of a case against this scheduler as the model.
+    pub parts: fn(Case) -> Option<Breach>,
 }
 
 /// A canary that was caught.
@@ -80,9 +87,14 @@ pub fn table(seed: u64, cases: u64) -> (String, bool) {
 
 fn breach<S: Subject>(case: Case) -> Option<Breach> {
     let workload = case.workload();
-    // Canaries search their lists from the front, as the model that they are: they leave the crowds out.
-    let small = workload.tasks.len() <= LARGEST_MODELLED;
+    let small = workload.tasks.len() <= LARGEST_HUNTED;
     small.then(|| judge::<S>(&workload, Extra::default()).breach).flatten()
+}
+
+fn parts<R: Rules>(case: Case) -> Option<Breach> {
+    let workload = case.workload();
+    let small = workload.tasks.len() <= LARGEST_HUNTED;
+    small.then(|| hold_against::<R>(&simulate::<Colibri>(&workload), &workload).err()).flatten()
 }
 
 /// Declares broken rules: a name, what is wrong, the promises that it breaks, and the methods that differ.
@@ -100,7 +112,7 @@ macro_rules! canaries {
 
         /// All canaries.
         pub const CANARIES: &[Canary] = &[
-            $(Canary { name: $name, breaks: $breaks, breach: breach::<Model<$type>> },)+
+            $(Canary { name: $name, breaks: $breaks, breach: breach::<Model<$type>>, parts: parts::<$type> },)+
         ];
     };
 }
@@ -201,6 +213,13 @@ canaries! {
     StuckTimers = "timers wait for an idle moment" breaks &["timers not held back", "starvation"] => {
         fn looks_at_timers(&self, something_is_ready: bool) -> bool {
             !something_is_ready
+        }
+    }
+
+    /// Tasks with a deadline run in the order of their coming.
+    Undue = "deadline ignored" breaks &["deadlines"] => {
+        fn due_order(&self, one: (Option<u64>, usize), other: (Option<u64>, usize)) -> Ordering {
+            one.1.cmp(&other.1)
         }
     }
 
@@ -366,6 +385,7 @@ canaries! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::AS_THE_MODEL;
 
     /// What each canary gets: a tenth of the quick run's cases.
     const CASES: u64 = 2_000;
@@ -380,6 +400,17 @@ mod tests {
             }
         }
         assert!(missed.is_empty(), "{}", missed.join("\n"));
+    }
+
+    /// Otherwise the comparison with the model could not fail, whatever the scheduler does.
+    #[test]
+    fn a_model_with_any_of_these_faults_is_told_from_colibri() {
+        for canary in CANARIES {
+            let found = (0..CASES).map(|number| Case { seed: 1, number }).find_map(canary.parts);
+            let promise = found.map(|breach| breach.promise);
+            assert_eq!(promise, Some(AS_THE_MODEL), "{}", canary.name);
+        }
+        assert_eq!((0..50).map(|number| Case { seed: 1, number }).find_map(parts::<Right>), None);
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! colibri's own scheduler as a [`Subject`]: the real one, with nothing in between but an observer.
 
-use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 use std::future::Future;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -14,7 +15,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use colibri_core::{
-    Activity, Latest, ManualClock, Observer, Priority, Scheduler, Task, TaskEvent, TaskId, YieldReason,
+    Activity, Latest, ManualClock, Observer, Priority, Scheduler, Spawner, Task, TaskEvent, TaskId,
+    YieldReason,
 };
 
 use crate::subject::{Skill, Spec, Subject, Turn};
@@ -38,6 +40,8 @@ struct Parts {
     /// One a class; made when first used.
     latest: [RefCell<Option<Latest>>; 3],
     asked: Arc<AtomicU64>,
+    /// Kept until the end: the last one tells the host when it goes. Made when first used.
+    spawner: OnceCell<Spawner>,
 }
 
 impl fmt::Debug for Colibri {
@@ -49,8 +53,12 @@ impl fmt::Debug for Colibri {
 /// Which task of the workload has which id.
 #[derive(Debug, Default)]
 struct Numbers {
-    /// The task that is being spawned.
-    spawning: Cell<u32>,
+    /// The task that is being spawned here.
+    spawning: Cell<Option<u32>>,
+    /// So many that were sent had been taken in before that, and the observer has not heard of them.
+    unheard: Cell<usize>,
+    /// Those that were sent from other threads and are not taken in yet, in order.
+    sent: RefCell<VecDeque<u32>>,
     known: RefCell<HashMap<TaskId, u32, BuildHasherDefault<Mix>>>,
 }
 
@@ -86,7 +94,13 @@ impl Subject for Colibri {
                 settings.slice_while(place.unwrap_or(0))
             });
         }
-        Colibri(Rc::new(Parts { scheduler: builder.build(), numbers, latest: Default::default(), asked }))
+        Colibri(Rc::new(Parts {
+            scheduler: builder.build(),
+            numbers,
+            latest: Default::default(),
+            asked,
+            spawner: OnceCell::new(),
+        }))
     }
 
     fn spawn<F>(&self, spec: Spec, future: F) -> Task<()>
@@ -95,7 +109,7 @@ impl Subject for Colibri {
     {
         let Parts { scheduler, numbers, .. } = &*self.0;
         // The observer may hear of the task before its handle, and with it its id, is here.
-        numbers.spawning.set(spec.number);
+        self.begins_to_spawn(spec.number);
         let priority = priority(spec.class);
         let task = match (spec.weight, spec.deadline) {
             (1, None) => scheduler.spawn(priority, future),
@@ -104,6 +118,7 @@ impl Subject for Colibri {
                 deadline.into_iter().fold(task, |task, deadline| task.deadline(deadline)).spawn()
             }
         };
+        numbers.spawning.set(None);
         numbers.known.borrow_mut().insert(task.id(), spec.number);
         task
     }
@@ -113,10 +128,31 @@ impl Subject for Colibri {
         F: Future<Output = ()> + 'static,
     {
         let Parts { scheduler, numbers, latest, .. } = &*self.0;
-        numbers.spawning.set(spec.number);
+        self.begins_to_spawn(spec.number);
         let mut latest = latest[spec.class as usize].borrow_mut();
         latest.get_or_insert_with(|| Latest::new(scheduler, priority(spec.class))).submit(future);
+        numbers.spawning.set(None);
         None
+    }
+
+    fn spawn_from_afar<F>(&self, spec: Spec, future: F) -> bool
+    where
+        F: Future<Output = ()> + 'static,
+    {
+        let Parts { scheduler, numbers, spawner, .. } = &*self.0;
+        let spawner = spawner.get_or_init(|| scheduler.spawner()).clone();
+        let parcel = parcel(future);
+        let address = parcel.0;
+        numbers.sent.borrow_mut().push_back(spec.number);
+        let priority = priority(spec.class);
+        let send = move || spawner.spawn(priority, parcel).is_ok();
+        let accepted = std::thread::spawn(send).join().unwrap_or(false);
+        if !accepted {
+            numbers.sent.borrow_mut().pop_back();
+            // What the other thread dropped was the address alone.
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(Parcel(address))));
+        }
+        accepted
     }
 
     fn run_slice(&self, length: Option<Duration>) -> Turn {
@@ -187,6 +223,63 @@ impl Subject for Colibri {
     }
 }
 
+impl Colibri {
+    /// The next task of which the observer hears is this one, after those that were sent and are taken in by now.
+    fn begins_to_spawn(&self, number: u32) {
+        let Parts { scheduler, numbers, .. } = &*self.0;
+        let news = || {
+            let known = numbers.known.borrow();
+            scheduler.tasks().iter().filter(|task| !known.contains_key(&task.id)).count()
+        };
+        numbers.unheard.set(if numbers.sent.borrow().is_empty() { 0 } else { news() });
+        numbers.spawning.set(Some(number));
+    }
+}
+
+type Content = Pin<Box<dyn Future<Output = ()>>>;
+
+/// A task on its way through another thread: that gets the address only, since tasks of a case share what no other thread may
+/// touch.
+struct Parcel(u64);
+
+thread_local! {
+    /// What was sent from this thread and is not done, by its address.
+    static PARCELS: RefCell<BTreeMap<u64, Content>> = const { RefCell::new(BTreeMap::new()) };
+    static ADDRESSES: Cell<u64> = const { Cell::new(0) };
+}
+
+fn parcel(future: impl Future<Output = ()> + 'static) -> Parcel {
+    let address = ADDRESSES.get();
+    ADDRESSES.set(address + 1);
+    PARCELS.with(|parcels| parcels.borrow_mut().insert(address, Box::pin(future)));
+    Parcel(address)
+}
+
+impl Parcel {
+    /// Takes it out. On any other thread, and at that one's end, there is none.
+    fn take(&self) -> Option<Content> {
+        PARCELS.try_with(|parcels| parcels.borrow_mut().remove(&self.0)).ok().flatten()
+    }
+}
+
+impl Future for Parcel {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        // Out of the table, since it may send others meanwhile; a panic drops it.
+        let Some(mut future) = self.take() else { return Poll::Ready(()) };
+        let poll = future.as_mut().poll(context);
+        PARCELS.with(|parcels| parcels.borrow_mut().insert(self.0, future));
+        poll
+    }
+}
+
+impl Drop for Parcel {
+    fn drop(&mut self) {
+        drop(self.take());
+    }
+}
+
 /// Writes what the scheduler says of itself into the trace.
 struct Witness {
     recorder: Recorder,
@@ -211,7 +304,16 @@ impl Witness {
 
 impl Observer for Witness {
     fn spawned(&self, task: &TaskEvent) {
-        self.numbers.known.borrow_mut().entry(task.id).or_insert(self.numbers.spawning.get());
+        let Numbers { spawning, unheard, sent, known } = &*self.numbers;
+        if let Entry::Vacant(entry) = known.borrow_mut().entry(task.id) {
+            let here = spawning.get().filter(|_| unheard.get() == 0);
+            unheard.set(unheard.get().saturating_sub(1));
+            let Some(number) = here.or_else(|| sent.borrow_mut().pop_front()) else { return };
+            entry.insert(number);
+            if here.is_none() {
+                self.recorder.insert(task.at.as_nanos(), number, What::Admitted(class(task.level)));
+            }
+        }
     }
 
     fn woken(&self, task: &TaskEvent) {

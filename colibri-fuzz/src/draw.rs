@@ -52,8 +52,14 @@ impl Shape {
     pub const ALL: [Shape; 5] =
         [Shape::Constant, Shape::Uniform, Shape::Bimodal, Shape::Exponential, Shape::Pareto];
 
-    /// The value at `even` of this shape with the given mean (that of [`Shape::Pareto`] is cut, hence a little less).
+    /// The value at `even` of this shape with the given mean (that of [`Shape::Pareto`] is cut, hence a little less), in round
+    /// numbers.
     pub fn at(self, even: Even, mean: Duration) -> Duration {
+        round(self.exactly_at(even, mean))
+    }
+
+    /// The same to the nanosecond: round numbers meet each other more often than chance would have it.
+    pub fn exactly_at(self, even: Even, mean: Duration) -> Duration {
         // The half keeps both ends open: neither ln 0 nor a division by zero.
         let part = (f64::from(even) + 0.5) / (f64::from(u32::MAX) + 1.0);
         let factor = match self {
@@ -64,7 +70,7 @@ impl Shape {
             Shape::Exponential => -(1.0 - part).ln(),
             Shape::Pareto => ((1.0 - part).powf(-1.0 / 1.5) / 3.0).min(60.0),
         };
-        round(mean.mul_f64(factor))
+        mean.mul_f64(factor)
     }
 }
 

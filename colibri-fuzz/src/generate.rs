@@ -20,7 +20,7 @@ use crate::draw::{Arrivals, Even, Shape};
 use crate::workload::{Action, Class, Outside, Plan, Settings, Step, Workload};
 
 /// Kinds of steps, in the order of [`Swarm::steps`]. Shrinking prefers the earlier ones.
-const STEPS: usize = 20;
+const STEPS: usize = 21;
 /// Kinds of tasks, in the order of [`Swarm::sketches`].
 const SKETCHES: usize = 7;
 /// One case in so many is a crowd: it takes as long as a hundred others.
@@ -64,6 +64,11 @@ struct Rarities {
     deadlines: bool,
     coarse_clock: bool,
     clock_steps: bool,
+    /// A quarter of the tasks come from other threads.
+    threads: bool,
+    /// Most tasks work for dozens of quanta, and do nothing else: so long must equals stay beside each other until their shares
+    /// can be judged.
+    steady: bool,
 }
 
 /// Draws workloads of all kinds, of a size that simulates in about a millisecond.
@@ -92,8 +97,19 @@ fn swarm() -> impl Strategy<Value = Swarm> {
         (2..12u32).prop_map(Arrivals::Bursts)
     ];
     let rarity = || prop::bool::weighted(1.0 / 8.0);
-    let rarities = (rarity(), rarity(), rarity(), rarity(), rarity(), rarity(), rarity(), rarity()).prop_map(
-        |(policy, limit, bad_observer, bad_drops, bad_wakers, deadlines, coarse_clock, clock_steps)| {
+    let rarities = [(); 10].map(|()| rarity()).prop_map(
+        |[
+            policy,
+            limit,
+            bad_observer,
+            bad_drops,
+            bad_wakers,
+            deadlines,
+            coarse_clock,
+            clock_steps,
+            threads,
+            steady,
+        ]| {
             Rarities {
                 policy,
                 limit,
@@ -103,6 +119,8 @@ fn swarm() -> impl Strategy<Value = Swarm> {
                 deadlines,
                 coarse_clock,
                 clock_steps,
+                threads,
+                steady,
             }
         },
     );
@@ -182,24 +200,34 @@ fn workload(swarm: Swarm) -> impl Strategy<Value = Workload> {
     let deadline = (rarely(swarm.rarities.deadlines), any::<Even>()).prop_map(move |(due, even)| {
         due.then(|| Shape::Exponential.at(even, mean * 4).max(Duration::from_nanos(1)))
     });
-    let seldom = (deadline, rarely(swarm.rarities.bad_drops), rarely(swarm.rarities.bad_wakers));
+    let [bad_drop, bad_waker, from_afar] =
+        [swarm.rarities.bad_drops, swarm.rarities.bad_wakers, swarm.rarities.threads].map(rarely);
+    let seldom = (deadline, bad_drop, bad_waker, from_afar);
     let task = (class, any::<Even>(), prop::bool::weighted(1.0 / 12.0), weight, seldom, sketch(&swarm, mean));
     let outside = vec((any::<Even>(), action(tasks)), 0..=swarm.outside);
     let crowd = swarm.crowd;
     let surroundings = (outside, host(&swarm), limits(&swarm), faults(&swarm, horizon));
     (vec(task, 1..=tasks), surroundings).prop_map(move |(drawn, (outside, host, limits, clock))| {
+        let mut sent = Vec::new();
         let times = arrivals.times(drawn.iter().map(|(_, even, ..)| *even), interval).collect::<Vec<_>>();
         let sketches = drawn.iter().map(|(.., sketch)| sketch.clone()).collect::<Vec<_>>();
         let plans = drawn.iter().zip(&times).enumerate();
         let tasks = plans.map(
-            |(place, ((class, _, on_demand, weight, (deadline, bad_drop, bad_waker), sketch), at))| {
+            |(
+                place,
+                ((class, _, on_demand, weight, (deadline, bad_drop, bad_waker, from_afar), sketch), at),
+            )| {
                 let (rounds, steps) = finish(place, sketch, &sketches);
                 let on_demand = *on_demand || is_later_link(place, &sketches);
+                let (weight, deadline) = if *from_afar { (1, None) } else { (*weight, *deadline) };
+                if *from_afar && !on_demand {
+                    sent.push(Outside { at: *at, action: Action::SpawnFromAfar(place) });
+                }
                 Plan {
                     class: *class,
-                    arrives: (!on_demand).then_some(*at),
-                    weight: *weight,
-                    deadline: *deadline,
+                    arrives: (!on_demand && !from_afar).then_some(*at),
+                    weight,
+                    deadline,
                     bad_drop: *bad_drop,
                     bad_waker: *bad_waker,
                     rounds,
@@ -207,14 +235,16 @@ fn workload(swarm: Swarm) -> impl Strategy<Value = Workload> {
                 }
             },
         );
+        let tasks = tasks.collect();
         let mut outside = outside
             .into_iter()
             .map(|(even, action)| Outside { at: Shape::Uniform.at(even, horizon / 2), action })
+            .chain(sent)
             .collect::<Vec<_>>();
         outside.sort_by_key(|outside| outside.at);
         let (policy, max_tasks, bad_observer) = limits;
         let settings = Settings { policy, max_tasks, bad_observer, ..settings.clone() };
-        let mut workload = Workload { settings, host, tasks: tasks.collect(), outside, clock };
+        let mut workload = Workload { settings, host, tasks, outside, clock };
         let many = workload.tasks.len();
         resolve(&mut workload, many);
         if let Some(crowd) = crowd {
@@ -315,6 +345,19 @@ mod tests {
         ] {
             assert!(text.contains(word), "{word} never occurs in 200 cases");
         }
+    }
+
+    #[test]
+    fn there_are_lone_tasks_and_crowds() {
+        let mut runner = TestRunner::deterministic();
+        let strategy = any_workload();
+        let counts = (0..2_000).map(|_| strategy.new_tree(&mut runner).unwrap().current().tasks.len());
+        let counts = counts.collect::<Vec<_>>();
+        assert!(
+            counts.contains(&1) && counts.iter().any(|many| *many >= 10_000),
+            "{:?}",
+            counts.iter().max()
+        );
     }
 
     #[test]

@@ -12,6 +12,8 @@ use crate::workload::Class;
 pub(crate) enum State {
     /// Not spawned yet.
     Unborn,
+    /// Sent from another thread, and not taken in yet.
+    Sent,
     /// Could run. It hovers if `paused` is set beside it.
     Ready,
     /// Is being polled.
@@ -173,7 +175,8 @@ impl Ledger {
         let before = self.tasks[task as usize];
         let mut entry = before;
         match what {
-            What::Spawned(class) => {
+            What::Sent => entry.state = State::Sent,
+            What::Spawned(class) | What::Admitted(class) => {
                 entry.given = class;
                 entry.class = class;
                 entry.level = class;

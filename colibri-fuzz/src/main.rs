@@ -14,8 +14,9 @@ use colibri_fuzz::compare::{self, Verdict};
 use colibri_fuzz::page::Page;
 use colibri_fuzz::portrait::portrait;
 use colibri_fuzz::regression::{self, Regression};
-use colibri_fuzz::run::{Extent, Outcome, reduce, run};
+use colibri_fuzz::run::{Extent, HANG_AFTER, Outcome, reduce, run, watched};
 use colibri_fuzz::simulate::simulate;
+use colibri_fuzz::workload::Settings;
 use colibri_fuzz::{chart, latency, report, span};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -25,8 +26,11 @@ const QUICK_CASES: u64 = 20_000;
 /// Batches of arrivals at each load of the latency table: at the fullest, means are then good to some 10 %.
 const LATENCY_BATCHES: u64 = 16;
 
-/// The same on the page, where curves are enough.
-const PAGE_BATCHES: u64 = 1;
+/// The same on the page, beside theory: means are then good to some 15 %.
+const PAGE_BATCHES: u64 = 8;
+
+/// The same in each run, beside the targets: their percentiles are far from them.
+const QUICK_BATCHES: u64 = 1;
 
 /// Cases of the page's comparison.
 const PAGE_COMPARED_CASES: u64 = 500;
@@ -125,12 +129,14 @@ fn run_as_told(arguments: &Arguments) -> Result<bool, String> {
         say(&table);
         Ok(all)
     } else if arguments.latency {
-        let bar = bar_of(2 * latency::LOADS.len() as u64, "loads");
-        let (text, _) =
-            latency::report::<Colibri>(arguments.seed, LATENCY_BATCHES, |done| bar.set_position(done));
-        bar.finish_and_clear();
-        say(&text);
-        Ok(true)
+        let theory = waits_by_load(&latency::without_turns(), arguments.seed, LATENCY_BATCHES);
+        let targets = waits_by_load(&Settings::default(), arguments.seed, LATENCY_BATCHES);
+        say(&latency::report(&theory, &targets, LATENCY_BATCHES));
+        let missed = tell_what_was_missed(theory.iter().chain(&targets));
+        if !missed {
+            say("fair: waits are those of theory, and keep their targets");
+        }
+        Ok(!missed)
     } else if arguments.compare {
         Ok(compare_all(arguments))
     } else if !arguments.replay.is_empty() {
@@ -168,22 +174,35 @@ fn test(arguments: &Arguments) -> Result<bool, String> {
     for (promise, case) in &outcome.failures {
         tell_and_keep(promise, *case, (!arguments.no_keep).then_some(&*folder));
     }
-    let page =
-        arguments.report.as_ref().map_or(Ok(()), |folder| write_page(folder, arguments.seed, &outcome));
-    if outcome.failures.is_empty() {
-        say(&format!("fair: all promises kept in {} cases", outcome.tally.cases));
+    let targets = waits_by_load(&Settings::default(), arguments.seed, QUICK_BATCHES);
+    say(&latency::summary(&targets));
+    let mut missed = tell_what_was_missed(&targets);
+    let page = arguments.report.as_ref().map_or(Ok(()), |folder| {
+        let theory = waits_by_load(&latency::without_turns(), arguments.seed, PAGE_BATCHES);
+        missed |= tell_what_was_missed(&theory);
+        write_page(folder, arguments.seed, &outcome, [theory, targets])
+    });
+    if outcome.failures.is_empty() && !missed {
+        let open = report::not_judged(&outcome);
+        say(&format!("fair: all promises kept in {} cases, and all targets{open}", outcome.tally.cases));
         return page.map(|()| true);
     }
     // That it was unfair matters more than that the page could not be written.
     if let Err(error) = page {
         complain(&error);
     }
-    say(&format!("unfair: {} of {} cases broke a promise", outcome.unfair, outcome.tally.cases));
+    let targets = if missed { ", and targets were missed" } else { "" };
+    say(&format!("unfair: {} of {} cases broke a promise{targets}", outcome.unfair, outcome.tally.cases));
     Ok(false)
 }
 
 /// The page: the run, one case of it, waits by load, and other schedulers.
-fn write_page(folder: &Path, seed: u64, outcome: &Outcome) -> Result<(), String> {
+fn write_page(
+    folder: &Path,
+    seed: u64,
+    outcome: &Outcome,
+    latency: [Vec<latency::Line>; 2],
+) -> Result<(), String> {
     let failure = outcome.failures.iter().next();
     let reduced = failure.and_then(|(promise, case)| reduce::<Colibri>(&case.workload(), promise));
     let picture = match (failure, &reduced) {
@@ -196,15 +215,26 @@ fn write_page(folder: &Path, seed: u64, outcome: &Outcome) -> Result<(), String>
             chart::picture("three classes for 150 ms", &workload, &simulate::<Colibri>(&workload))
         }
     };
-    let bar = bar_of(2 * latency::LOADS.len() as u64, "loads");
-    let (_, latency) = latency::report::<Colibri>(seed, PAGE_BATCHES, |done| bar.set_position(done));
-    bar.finish_and_clear();
     let comparison = compare::columns(seed, PAGE_COMPARED_CASES);
     let page = Page::of(seed, outcome, picture, latency, comparison);
     let path =
         page.write(folder).map_err(|error| format!("cannot write into {}: {error}", folder.display()))?;
     say(&format!("the page is {}", path.display()));
     Ok(())
+}
+
+fn waits_by_load(settings: &Settings, seed: u64, batches: u64) -> Vec<latency::Line> {
+    let bar = bar_of(latency::LOADS.len() as u64, "loads");
+    let lines = latency::measure_all::<Colibri>(settings, seed, batches, || bar.inc(1));
+    bar.finish_and_clear();
+    lines
+}
+
+/// Whether any row was missed; each is told.
+fn tell_what_was_missed<'a>(lines: impl IntoIterator<Item = &'a latency::Line>) -> bool {
+    let missed = lines.into_iter().filter_map(latency::Line::missed).collect::<Vec<_>>();
+    missed.iter().for_each(|line| say(&format!("unfair: {line}")));
+    !missed.is_empty()
 }
 
 fn run_cases(arguments: &Arguments) -> Outcome {
@@ -222,9 +252,13 @@ fn run_cases(arguments: &Arguments) -> Outcome {
         extent,
         |done| bar.set_position(done),
         |case| {
+            let file = (!arguments.no_keep)
+                .then(|| keep_as_it_is(HANGS, "it does not come back", case, &regression::folder()));
             complain(&format!(
-                "unfair: {case} does not come back. To repeat it: cargo xtask fairness --seed {} --case {}",
-                case.seed, case.number
+                "unfair: {case} does not come back{}. To repeat it: cargo xtask fairness --seed {} --case {}",
+                file.flatten().map_or(String::new(), |file| format!(", and is kept as {file}")),
+                case.seed,
+                case.number
             ));
             std::process::exit(1);
         },
@@ -257,19 +291,36 @@ fn bar_of(many: u64, what: &'static str) -> ProgressBar {
 /// Reduces a failure, tells it, and keeps it.
 fn tell_and_keep(promise: &str, case: Case, folder: Option<&Path>) {
     let Some(failure) = reduce::<Colibri>(&case.workload(), promise) else {
-        say(&format!("unfair: \"{promise}\" broke in {case}, but not when that was repeated"));
+        let found = "it broke, but not when the case was repeated";
+        let file = folder.and_then(|folder| keep_as_it_is(promise, found, case, folder));
+        let kept = file.map_or(String::new(), |file| format!("; kept as {file}"));
+        say(&format!("unfair: \"{promise}\" broke in {case}, but not when that was repeated{kept}"));
         return;
     };
-    let kept = folder.map(|folder| Regression::of(&failure, case).keep(folder));
-    let file = match &kept {
-        Some(Ok(path)) => Some(path.display().to_string()),
-        Some(Err(error)) => {
+    let file = folder.and_then(|folder| keep(&Regression::of(&failure, case), folder));
+    say(&report::failure(&failure, Some(case), file.as_deref()));
+}
+
+/// What is kept of a case that does not come back. No promise: nothing can be judged.
+const HANGS: &str = "comes back";
+
+/// Keeps a case that cannot be reduced, and returns its file.
+fn keep_as_it_is(promise: &str, found: &str, case: Case, folder: &Path) -> Option<String> {
+    let Case { seed, number } = case;
+    let workload = case.workload();
+    let regression =
+        Regression { promise: promise.to_owned(), found: found.to_owned(), seed, case: number, workload };
+    keep(&regression, folder)
+}
+
+fn keep(regression: &Regression, folder: &Path) -> Option<String> {
+    match regression.keep(folder) {
+        Ok(path) => Some(path.display().to_string()),
+        Err(error) => {
             complain(&format!("warning: the failure could not be kept: {error}"));
             None
         }
-        None => None,
-    };
-    say(&report::failure(&failure, Some(case), file.as_deref()));
+    }
 }
 
 /// One case alone, told in full.
@@ -296,8 +347,14 @@ fn replay_all(files: &[PathBuf]) -> Result<bool, String> {
     let workloads = files.iter().map(|file| regression::read(file)).collect::<Result<Vec<_>, _>>()?;
     let mut fair = true;
     for (file, workload) in files.iter().zip(workloads) {
-        let judged = judge::<Colibri>(&workload, ALL);
         let file = file.display().to_string();
+        let hangs = || {
+            complain(&format!(
+                "unfair: {file} does not come back. To repeat it: cargo xtask fairness --replay {file}"
+            ));
+            std::process::exit(1);
+        };
+        let judged = watched(HANG_AFTER, hangs, || judge::<Colibri>(&workload, ALL));
         match judged.breach {
             None => say(&format!("replayed {file}: fair")),
             Some(breach) => {

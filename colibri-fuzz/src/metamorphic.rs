@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::property::Breach;
+use crate::property::{Breach, Judgement};
 use crate::simulate::simulate;
 use crate::span::nanos;
 use crate::subject::Subject;
@@ -41,12 +41,23 @@ pub const RELATIONS: [Relation; 3] = [
     },
 ];
 
-/// The first relation that breaks on a scheduler of kind `S`.
-pub fn breach<S: Subject>(workload: &Workload) -> Option<Breach> {
-    scaled::<S>(workload).or_else(|| permuted::<S>(workload)).or_else(|| split::<S>(workload))
+/// Checks all relations on a scheduler of kind `S`: the names of those that the workload put to the test.
+///
+/// # Errors
+///
+/// The first relation that breaks.
+pub fn check<S: Subject>(workload: &Workload) -> Result<Vec<&'static str>, Breach> {
+    let checks = [scaled::<S>, permuted::<S>, split::<S>];
+    let mut tested = Vec::new();
+    for (relation, check) in RELATIONS.iter().zip(checks) {
+        if check(workload)? {
+            tested.push(relation.name);
+        }
+    }
+    Ok(tested)
 }
 
-fn scaled<S: Subject>(workload: &Workload) -> Option<Breach> {
+fn scaled<S: Subject>(workload: &Workload) -> Judgement {
     // Waits are kept in whole microseconds; and for how long a clock that steps back is waited for is a constant.
     let mut workload = Workload { clock: Faults::default(), ..workload.clone() };
     let micro = Duration::from_micros(1);
@@ -54,8 +65,14 @@ fn scaled<S: Subject>(workload: &Workload) -> Option<Breach> {
         *span = micro * u32::try_from(nanos(*span).div_ceil(1_000)).unwrap_or(u32::MAX);
     };
     each_span(&mut workload, round);
+    for step in workload.tasks.iter_mut().flat_map(|plan| &mut plan.steps) {
+        // No gap at all is one of a nanosecond, which would not scale.
+        if let Step::Work { gap, .. } = step.innermost_mut() {
+            *gap = (*gap).max(micro);
+        }
+    }
     if workload.tasks.iter().any(|plan| longest_stretch(plan) > LONGEST_SCALED) {
-        return None;
+        return Ok(false);
     }
     let mut longer = workload.clone();
     each_span(&mut longer, |span| *span *= SCALE);
@@ -88,7 +105,7 @@ fn longest_stretch(plan: &Plan) -> Duration {
     plan.steps.iter().map(stretch).sum()
 }
 
-fn permuted<S: Subject>(workload: &Workload) -> Option<Breach> {
+fn permuted<S: Subject>(workload: &Workload) -> Judgement {
     let mut workload = workload.clone();
     // Spawns in the order in which they came, whatever the numbers are.
     let mut spawns = Vec::new();
@@ -139,10 +156,10 @@ fn rename(action: &mut Action, other: impl Fn(usize) -> usize) {
     }
 }
 
-fn split<S: Subject>(workload: &Workload) -> Option<Breach> {
+fn split<S: Subject>(workload: &Workload) -> Judgement {
     // A limit is looked at once a poll.
     if workload.tasks.iter().flat_map(|plan| &plan.steps).any(|step| matches!(step, Step::Within { .. })) {
-        return None;
+        return Ok(false);
     }
     let mut whole = workload.clone();
     whole.host.away.clear();
@@ -157,12 +174,12 @@ fn split<S: Subject>(workload: &Workload) -> Option<Breach> {
     // A guest goes home after it ran, whatever cut it short: there the place of the cut counts.
     let promoted = |trace: &Trace| trace.events.iter().any(|event| matches!(event.what, What::Promoted(_)));
     if promoted(&whole) || promoted(&split) {
-        return None;
+        return Ok(false);
     }
     let (expected, seen) = (runs(&whole), runs(&split));
     let both = expected.iter().zip(&seen).take_while(|((_, one), (_, other))| one == other).count();
     if both == expected.len() && both == seen.len() {
-        return None;
+        return Ok(true);
     }
     let show = |runs: &[(usize, Run)]| {
         runs.get(both).map_or("nobody".to_owned(), |(_, (task, begin, end))| {
@@ -172,7 +189,7 @@ fn split<S: Subject>(workload: &Workload) -> Option<Breach> {
     let text =
         format!("run {both} of the cut slices is {}, of the whole ones {}", show(&seen), show(&expected));
     let place = seen.get(both).map_or(split.events.len().saturating_sub(1), |(place, _)| *place);
-    Some(Breach { promise: "split", place, text })
+    Err(Breach { promise: "split", place, text })
 }
 
 /// Who ran, from when to when.
@@ -210,11 +227,11 @@ fn runs(trace: &Trace) -> Vec<(usize, Run)> {
     runs
 }
 
-/// Where a trace leaves what was expected.
-fn differ(relation: &'static str, trace: &Trace, expected: &[Event]) -> Option<Breach> {
+/// Holds a trace against what was expected.
+fn differ(relation: &'static str, trace: &Trace, expected: &[Event]) -> Judgement {
     let both = trace.events.iter().zip(expected).take_while(|(one, other)| one == other).count();
     if both == trace.events.len() && both == expected.len() {
-        return None;
+        return Ok(true);
     }
     let show = |event: Option<&Event>| event.map_or("(nothing)".to_owned(), ToString::to_string);
     let text = format!(
@@ -222,7 +239,7 @@ fn differ(relation: &'static str, trace: &Trace, expected: &[Event]) -> Option<B
         show(trace.events.get(both)),
         show(expected.get(both))
     );
-    Some(Breach { promise: relation, place: both, text })
+    Err(Breach { promise: relation, place: both, text })
 }
 
 /// Every length of time in a workload.
@@ -274,7 +291,7 @@ mod tests {
         let cases = (0..200).map(|number| Case { seed: 1, number }.workload());
         let small = cases.filter(|workload| workload.tasks.len() < 60);
         let mut names = small
-            .filter_map(|workload| breach::<S>(&workload).map(|breach| breach.promise))
+            .filter_map(|workload| check::<S>(&workload).err().map(|breach| breach.promise))
             .collect::<Vec<_>>();
         names.sort_unstable();
         names.dedup();

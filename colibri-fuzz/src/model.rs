@@ -17,7 +17,7 @@ use std::task::{Context, Poll, Waker};
 use colibri_core::ManualClock;
 
 use crate::rules::{Choice, End, Right, Rules, Time};
-use crate::subject::Turn;
+use crate::subject::{Spec, Turn};
 use crate::trace::{Recorder, What, Why};
 use crate::workload::{Class, Settings};
 
@@ -48,6 +48,9 @@ struct Inner<R> {
     tasks: RefCell<BTreeMap<u32, Task>>,
     /// All that are ready, by level: in the order in which they would be picked if there were no other rules.
     own: RefCell<[VecDeque<u32>; 3]>,
+    /// Those of them that have a deadline, in the order of their coming. They go before the rest, but not before a turn that
+    /// was cut.
+    due: RefCell<[VecDeque<u32>; 3]>,
     guests: RefCell<[VecDeque<u32>; 3]>,
     guest_before: Cell<bool>,
     timers: RefCell<Vec<Timer>>,
@@ -55,6 +58,8 @@ struct Inner<R> {
     stragglers: Cell<u64>,
     /// Wakes that came while the host had the thread, in order.
     news: RefCell<VecDeque<u32>>,
+    /// Tasks that other threads have sent, in order.
+    mail: RefCell<VecDeque<Letter>>,
     running: Cell<Option<u32>>,
     running_level: Cell<Class>,
     /// When the running poll was last charged for.
@@ -68,6 +73,18 @@ struct Inner<R> {
 
 /// A future that is being polled is taken out of its task.
 type Body = Pin<Box<dyn Future<Output = ()>>>;
+
+/// A task that another thread has sent.
+struct Letter {
+    spec: Spec,
+    body: Body,
+}
+
+impl std::fmt::Debug for Letter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Letter").field("spec", &self.spec).finish_non_exhaustive()
+    }
+}
 
 struct Task {
     body: Option<Body>,
@@ -88,6 +105,8 @@ struct Task {
     cancelled: bool,
     /// Whoever awaited it knows of its end: it is forgotten.
     taken: bool,
+    /// By when it should be done, in nanoseconds.
+    deadline: Option<u64>,
     /// How long its turn lasts: the quantum times its weight, in nanoseconds.
     turn: u64,
     /// Since when it waits for a wake, in nanoseconds, and how much longer its turn is for that.
@@ -157,11 +176,29 @@ impl<R: Rules> Inner<R> {
     }
 
     fn is_ready_at(&self, class: Class) -> bool {
-        !self.own.borrow()[class as usize].is_empty() || !self.guests.borrow()[class as usize].is_empty()
+        self.has_own(class) || !self.guests.borrow()[class as usize].is_empty()
     }
 
     fn has_own(&self, class: Class) -> bool {
-        !self.own.borrow()[class as usize].is_empty()
+        !self.own.borrow()[class as usize].is_empty() || !self.due.borrow()[class as usize].is_empty()
+    }
+
+    /// Whether the first of the level's own goes on with a turn that was cut.
+    fn goes_on(&self, level: Class) -> bool {
+        let first = self.own.borrow()[level as usize].front().copied();
+        first.is_some_and(|first| self.with(first, |task| task.goes_on))
+    }
+
+    /// Takes out the next of the level's own: who goes on with a turn, else the one with the first deadline, else the first.
+    fn next_own(&self, level: Class) -> Option<u32> {
+        let due = self.due.borrow()[level as usize].iter().copied().enumerate().collect::<Vec<_>>();
+        let deadline = |(place, task): &(usize, u32)| (self.with(*task, |task| task.deadline), *place);
+        let urgent =
+            due.into_iter().min_by(|one, other| self.rules.due_order(deadline(one), deadline(other)));
+        match urgent.filter(|_| !self.goes_on(level)) {
+            Some((place, _)) => self.due.borrow_mut()[level as usize].remove(place),
+            None => self.own.borrow_mut()[level as usize].pop_front(),
+        }
     }
 
     /// Whether something is ready that the task which runs at `level` must give way to.
@@ -192,10 +229,16 @@ impl<R: Rules> Inner<R> {
         Turn { work_left: self.rules.tells_of_work(self.something_is_ready()), next_timer: first }
     }
 
-    fn take_news(&self) {
+    fn take_news(self: &Rc<Self>) {
         loop {
-            let Some(task) = self.news.borrow_mut().pop_front() else { return };
+            let Some(task) = self.news.borrow_mut().pop_front() else { break };
             self.wake(task);
+        }
+        for _ in 0..self.rules.admissions_at_once() {
+            let Some(Letter { spec, body }) = self.mail.borrow_mut().pop_front() else { return };
+            self.charge();
+            self.admit(spec, body);
+            self.note(spec.number, What::Admitted(spec.class));
         }
     }
 
@@ -212,8 +255,13 @@ impl<R: Rules> Inner<R> {
                     (level, self.choose_guest(level))
                 }
             };
-            let queue = if guest { &self.guests } else { &self.own };
-            let task = queue.borrow_mut()[level as usize].pop_front()?;
+            let task = if guest {
+                self.guests.borrow_mut()[level as usize].pop_front()?
+            } else {
+                self.next_own(level)?
+            };
+            // Who was overtaken by deadlines at its own level stands among the guests, and is none.
+            let guest = guest && self.with(task, |task| task.class != level);
             let alone = !self.is_ready_at(level);
             let owes_a_turn = self.with(task, |task| task.used >= task.turn);
             if owes_a_turn && !guest && !alone {
@@ -235,11 +283,12 @@ impl<R: Rules> Inner<R> {
     fn choose_guest(&self, level: Class) -> bool {
         let first = |queue: &RefCell<[VecDeque<u32>; 3]>| queue.borrow()[level as usize].front().copied();
         let Some(guest) = first(&self.guests) else { return false };
-        let own = first(&self.own);
+        let goes_on = self.goes_on(level);
+        let own = first(&self.due).filter(|_| !goes_on).or(first(&self.own));
         self.rules.takes_guest(&Choice {
             guest_came: self.with(guest, |task| task.since),
             own_came: own.map(|own| self.with(own, |task| task.since)),
-            own_goes_on: own.is_some_and(|own| self.with(own, |task| task.goes_on)),
+            own_goes_on: goes_on,
         })
     }
 
@@ -307,7 +356,16 @@ impl<R: Rules> Inner<R> {
         if !self.rules.guest_goes_home() && level != class {
             return self.guests.borrow_mut()[level as usize].push_back(task);
         }
-        let queue = &mut self.own.borrow_mut()[class as usize];
+        match end {
+            End::Head => self.own.borrow_mut()[class as usize].push_front(task),
+            End::Tail => self.line_up(task, class, End::Tail),
+        }
+    }
+
+    /// Into the order of deadlines, if it has one, else to this end of the others.
+    fn line_up(&self, task: u32, class: Class, end: End) {
+        let due = self.with(task, |task| task.deadline.is_some());
+        let queue = &mut if due { &self.due } else { &self.own }.borrow_mut()[class as usize];
         match end {
             End::Head => queue.push_front(task),
             End::Tail => queue.push_back(task),
@@ -349,10 +407,19 @@ impl<R: Rules> Inner<R> {
         }
     }
 
-    /// Each level's tasks that have waited too long rise by one, those that waited longest first.
+    /// Each level's tasks that have waited too long rise by one, those that waited longest first. Above Immediate there is
+    /// nothing; but there who is overtaken by deadlines takes its turn beside them.
     fn promote(&self) {
         let now = self.now() / 1_000;
-        for (level, above) in [(Class::Normal, Class::Immediate), (Class::Idle, Class::Normal)] {
+        let rises = [
+            (Class::Normal, Class::Immediate),
+            (Class::Idle, Class::Normal),
+            (Class::Immediate, Class::Immediate),
+        ];
+        for (level, above) in rises {
+            if level == above && self.due.borrow()[level as usize].is_empty() {
+                continue;
+            }
             for _ in 0..self.rules.promotions_at_once() {
                 let Some(task) = self.overdue(level, now) else { break };
                 self.unqueue(task);
@@ -371,26 +438,28 @@ impl<R: Rules> Inner<R> {
     }
 
     /// Who has waited longest at this level, if too long. Of those that came in the same microsecond: the first of the
-    /// round robin, the first guest, the one whose turn was cut first, then those that were passed over or moved, in order.
+    /// round robin, the first guest, the first that has a deadline, the one whose turn was cut first, then those that were passed
+    /// over or moved, in order. At the highest level guests have risen already, and a cut turn goes on at once.
     fn overdue(&self, level: Class, now: u64) -> Option<u32> {
-        let (own, guests) = (self.own.borrow(), self.guests.borrow());
-        let (own, guests) = (&own[level as usize], &guests[level as usize]);
+        let (own, due, guests) = (self.own.borrow(), self.due.borrow(), self.guests.borrow());
+        let (own, due) = (&own[level as usize], &due[level as usize]);
+        let may_rise = level != Class::Immediate;
+        let guests = guests[level as usize].iter().filter(|_| may_rise);
         let since = |task: &u32| self.with(*task, |task| task.since);
         let is_cut = |task: &&u32| self.with(**task, |task| task.goes_on);
-        let heads = [own.iter().find(|task| !is_cut(task)), guests.front(), own.iter().rfind(is_cut)];
+        let cut = own.iter().filter(is_cut).filter(|_| may_rise);
+        let uncut = own.iter().filter(|task| !is_cut(task));
+        let heads = [uncut.clone().next(), guests.clone().next(), due.front(), cut.clone().next_back()];
         let first = heads.into_iter().flatten().min_by_key(|task| since(task)).copied()?;
-        let longest = own
-            .iter()
-            .chain(guests)
-            .copied()
-            .min_by_key(|task| (since(task), self.with(*task, |task| task.came)))?;
+        let all = cut.chain(uncut).chain(due).chain(guests).copied();
+        let longest = all.min_by_key(|task| (since(task), self.with(*task, |task| task.came)))?;
         let longest = if since(&longest) < since(&first) { longest } else { first };
         self.rules.rises(now.saturating_sub(since(&longest)), self.upgrade_after_micros).then_some(longest)
     }
 
     fn unqueue(&self, task: u32) {
-        for queue in self.own.borrow_mut().iter_mut().chain(self.guests.borrow_mut().iter_mut()) {
-            queue.retain(|other| *other != task);
+        for queues in [&self.own, &self.due, &self.guests] {
+            queues.borrow_mut().iter_mut().for_each(|queue| queue.retain(|other| *other != task));
         }
     }
 }

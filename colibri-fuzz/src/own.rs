@@ -228,6 +228,17 @@ mod tests {
     }
 
     #[test]
+    fn a_gap_that_is_too_long_is_told_with_its_place() {
+        // Whatever the machine does meanwhile, adding takes some time.
+        let adds = || async { std::hint::black_box((0..100_000u64).map(std::hint::black_box).sum::<u64>()) };
+        let fails = || assert_yields_within(Duration::ZERO, adds);
+        let told = *std::panic::catch_unwind(fails).unwrap_err().downcast::<String>().unwrap();
+        assert!(told.starts_with("it must check within 0: longest gap "), "{told}");
+        assert!(told.ends_with(" after 0 of 0 checkpoints"), "{told}");
+        assert_eq!(assert_yields_within(Duration::MAX, adds).checks, 0);
+    }
+
+    #[test]
     fn a_panic_of_the_task_is_the_callers() {
         let panics = || gaps(|| async { std::panic::resume_unwind(Box::new(7u8)) });
         assert_eq!(std::panic::catch_unwind(panics).unwrap_err().downcast_ref::<u8>(), Some(&7));
@@ -236,6 +247,9 @@ mod tests {
     #[test]
     fn a_policy_is_tried_and_a_scheduler_is_told_what_it_breaks() {
         assert_eq!(try_policy(|activity| activity.slice() * 2, 1, 40), Ok(()));
+        // In a slice of no length nobody gets on.
+        let told = try_policy(|_| Duration::ZERO, 1, 40).unwrap_err();
+        assert!(told.contains("\"ends\" is broken") && told.contains("slices by activity: 0s"), "{told}");
         let told = try_fair::<Fifo>(1, 200).unwrap_err();
         assert!(told.contains("is broken") && told.contains("smallest workload"), "{told}");
     }

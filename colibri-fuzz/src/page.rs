@@ -60,6 +60,8 @@ pub struct PromiseLine {
     pub name: &'static str,
     /// Its rule, with the bound as a formula.
     pub rule: &'static str,
+    /// How many cases put it to the test. None: it was not judged.
+    pub tested: u64,
     /// The first case that broke it.
     pub broken_in: Option<u64>,
 }
@@ -114,6 +116,7 @@ impl Page {
                 .map(|(name, rule)| PromiseLine {
                     name,
                     rule,
+                    tested: outcome.tested.get(name).copied().unwrap_or(0),
                     broken_in: outcome.failures.get(name).map(|case| case.number),
                 })
                 .collect(),

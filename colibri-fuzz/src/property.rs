@@ -35,8 +35,12 @@ pub struct Promise {
     /// What a scheduler must offer for it to mean anything.
     pub needs: Option<Skill>,
     /// Looks for the first breach in a trace.
-    pub check: fn(&Trace) -> Result<(), Breach>,
+    pub check: fn(&Trace) -> Judgement,
 }
+
+/// What a promise says of a trace: whether that put it to the test at all, if it was kept; else the first breach. A trace
+/// without cancels, for example, says nothing of them.
+pub type Judgement = Result<bool, Breach>;
 
 /// All promises about one trace, from the plainest to the subtlest. The first that breaks is the one that is
 /// reported, so that a lost wake is not called starvation.
@@ -203,19 +207,23 @@ pub const PROMISES: &[Promise] = &[
 ///
 /// The breach.
 pub fn check_all(trace: &Trace) -> Result<(), Breach> {
-    PROMISES.iter().try_for_each(|promise| promise.check_named(trace))
+    check_for(trace, &Skill::ALL).map(|_| ())
 }
 
-/// Checks all promises that mean something for a scheduler of these skills, and returns the first breach.
+/// Checks all promises that mean something for a scheduler of these skills: the names of those that were put to the test, or the
+/// first breach.
 ///
 /// # Errors
 ///
 /// The breach.
-pub fn check_for(trace: &Trace, skills: &[Skill]) -> Result<(), Breach> {
-    PROMISES
-        .iter()
-        .filter(|promise| promise.holds_for(skills))
-        .try_for_each(|promise| promise.check_named(trace))
+pub fn check_for(trace: &Trace, skills: &[Skill]) -> Result<Vec<&'static str>, Breach> {
+    let mut tested = Vec::new();
+    for promise in PROMISES.iter().filter(|promise| promise.holds_for(skills)) {
+        if promise.check_named(trace)? {
+            tested.push(promise.name);
+        }
+    }
+    Ok(tested)
 }
 
 impl Promise {
@@ -229,7 +237,7 @@ impl Promise {
     /// # Errors
     ///
     /// The breach, with the promise's name.
-    pub fn check_named(&self, trace: &Trace) -> Result<(), Breach> {
+    pub fn check_named(&self, trace: &Trace) -> Judgement {
         (self.check)(trace).map_err(|breach| Breach { promise: self.name, ..breach })
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::case::{AS_THE_MODEL, Case, REPEATABLE};
+use crate::case::{AS_THE_MODEL, Case, HARNESS, REPEATABLE};
 use crate::metamorphic::RELATIONS;
 use crate::property::PROMISES;
 use crate::run::{Failure, Outcome};
@@ -19,7 +19,11 @@ pub(crate) fn rules() -> impl Iterator<Item = (&'static str, &'static str)> {
         (REPEATABLE, "the same workload gives the same trace, event by event (every 8th case)"),
         (
             AS_THE_MODEL,
-            "every decision is the one of the reference model, at the same time and in the same order",
+            "every event is the one of the reference model, at the same time and in the same order (up to 3000 tasks)",
+        ),
+        (
+            HARNESS,
+            "the reference model itself does not panic: if it does, it is at fault, and not the scheduler",
         ),
     ];
     let related = RELATIONS.iter().map(|relation| (relation.name, relation.rule));
@@ -39,11 +43,17 @@ pub fn summary(seed: u64, outcome: &Outcome) -> String {
     );
     for (name, rule) in rules() {
         match outcome.failures.get(name) {
-            None => writeln!(text, "  kept    {name:<21} {rule}"),
-            Some(case) => writeln!(text, "  BROKEN  {name:<21} {rule}: first in case {}", case.number),
+            None => match outcome.tested.get(name) {
+                None => writeln!(text, "  NOT JUDGED        {name:<21} {rule}"),
+                Some(cases) => writeln!(text, "  kept in {cases:>8}  {name:<21} {rule}"),
+            },
+            Some(case) => {
+                writeln!(text, "  BROKEN            {name:<21} {rule}: first in case {}", case.number)
+            }
         }
         .unwrap_or_default();
     }
+    text += "  (of so many cases each was put to the test by)\n";
     let happened = KINDS.iter().zip(outcome.tally.happened).map(|(kind, times)| format!("{times} {kind}"));
     let happened = happened.collect::<Vec<_>>();
     let _ = writeln!(text, "\nthey were put to the test by:");
@@ -51,6 +61,17 @@ pub fn summary(seed: u64, outcome: &Outcome) -> String {
     text += "\n";
     text += &waits(&outcome.tally);
     text
+}
+
+/// The promises that no case has put to the test, as an addition to a verdict.
+pub fn not_judged(outcome: &Outcome) -> String {
+    let known = |name: &str| outcome.tested.contains_key(name) || outcome.failures.contains_key(name);
+    let names = rules().map(|(name, _)| name).filter(|name| !known(name)).collect::<Vec<_>>();
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!("; not judged, for want of such a case: {}", names.join(", "))
+    }
 }
 
 /// Waits per class, from ready to running, at feasible load.
@@ -122,11 +143,22 @@ mod tests {
     fn a_summary_names_each_promise() {
         let mut outcome = Outcome::default();
         outcome.failures.insert("slice", Case { seed: 1, number: 7 });
+        outcome.tested.insert("lag", 12);
         let text = summary(1, &outcome);
         for promise in PROMISES {
             assert!(text.contains(promise.name) && text.contains(promise.rule));
         }
-        assert!(text.contains("BROKEN  slice") && text.contains("first in case 7"), "{text}");
+        let line = |name: &str| text.lines().find(|line| line.contains(name)).unwrap().trim();
+        assert!(
+            line(" slice   ").starts_with("BROKEN") && line(" slice   ").ends_with("first in case 7"),
+            "{text}"
+        );
+        assert!(
+            line(" lag   ").starts_with("kept in       12") && line(" ends   ").starts_with("NOT JUDGED"),
+            "{text}"
+        );
+        let left = not_judged(&outcome);
+        assert!(left.contains("ends") && !left.contains("lag") && !left.contains("slice,"), "{left}");
         assert!(text.contains("Immediate") && text.contains("p99.9"), "{text}");
     }
 

@@ -147,6 +147,11 @@ pub trait Rules: Default + 'static {
         time
     }
 
+    /// How many of the tasks that other threads have sent are taken in at a time: a storm of them must not hold the thread.
+    fn admissions_at_once(&self) -> usize {
+        64
+    }
+
     /// Whether the host is asked for a turn, when something becomes ready while it has the thread.
     fn asks_host(&self, asked: bool) -> bool {
         !asked
@@ -221,6 +226,11 @@ pub trait Rules: Default + 'static {
 
     /// The order in which timers fire: by deadline, then in the order of their making.
     fn timer_order(&self, one: (u64, u64), other: (u64, u64)) -> Ordering {
+        one.cmp(&other)
+    }
+
+    /// The order in which those run that have a deadline: by that, then in the order of their coming.
+    fn due_order(&self, one: (Option<u64>, usize), other: (Option<u64>, usize)) -> Ordering {
         one.cmp(&other)
     }
 

@@ -1,11 +1,11 @@
 //! A run: many cases on all cores, each drawn from the run's seed and its own number.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 
-use crate::case::{AS_THE_MODEL, Case, Extra, REPEATABLE, judge};
+use crate::case::{AS_THE_MODEL, Case, Extra, HARNESS, REPEATABLE, judge};
 use crate::metamorphic::RELATIONS;
 use crate::property::Breach;
 use crate::shrink::shrink;
@@ -26,8 +26,23 @@ const TWICE_EVERY: u64 = 8;
 /// Each so many-th case runs in other forms that must lead to the same.
 const RELATED_EVERY: u64 = 16;
 
+/// Runs `task` on this thread, and calls `hangs` on another one if that takes longer than `most`.
+pub fn watched<T>(most: Duration, hangs: impl FnOnce() + Send, task: impl FnOnce() -> T) -> T {
+    let (done, is_done) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            if is_done.recv_timeout(most) == Err(mpsc::RecvTimeoutError::Timeout) {
+                hangs();
+            }
+        });
+        // Dropped at the end of the task, also by a panic.
+        let _done = done;
+        task()
+    })
+}
+
 /// A case that takes longer than this hangs: the largest take some seconds, and ten times as long beside other programs.
-const HANG_AFTER: Duration = Duration::from_secs(300);
+pub const HANG_AFTER: Duration = Duration::from_secs(300);
 
 /// How much to run.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +68,8 @@ pub struct Outcome {
     pub tally: Tally,
     /// For each promise that broke: the lowest case that broke it.
     pub failures: BTreeMap<&'static str, Case>,
+    /// How many cases put each promise to the test, and kept all.
+    pub tested: BTreeMap<&'static str, u64>,
     /// Cases that broke a promise.
     pub unfair: u64,
     /// How long it took.
@@ -138,6 +155,9 @@ fn watch(posts: &[(AtomicU64, AtomicU64)], began: Instant, over: &AtomicBool, ha
 impl Outcome {
     fn take(&mut self, case: Case, judged: crate::case::Judged) {
         self.tally.add(&judged.trace);
+        for promise in judged.tested {
+            *self.tested.entry(promise).or_default() += 1;
+        }
         if let Some(breach) = judged.breach {
             self.unfair += 1;
             let first = self.failures.entry(breach.promise).or_insert(case);
@@ -148,6 +168,9 @@ impl Outcome {
     fn merge(&mut self, other: Outcome) {
         self.tally.merge(&other.tally);
         self.unfair += other.unfair;
+        for (promise, cases) in other.tested {
+            *self.tested.entry(promise).or_default() += cases;
+        }
         for (promise, case) in other.failures {
             let first = self.failures.entry(promise).or_insert(case);
             *first = case.min(*first);
@@ -171,7 +194,7 @@ pub fn reduce<S: Subject>(workload: &Workload, promise: &str) -> Option<Failure>
     let extra = Extra {
         twice: promise == REPEATABLE,
         related: RELATIONS.iter().any(|relation| relation.name == promise),
-        model: promise == AS_THE_MODEL,
+        model: [AS_THE_MODEL, HARNESS].contains(&promise),
     };
     let breaks = |workload: &Workload| {
         let judged = judge::<S>(workload, extra);
@@ -191,6 +214,14 @@ mod tests {
     use crate::colibri::Colibri;
 
     #[test]
+    fn what_does_not_come_back_is_told_while_it_lasts() {
+        let (told, is_told) = mpsc::channel();
+        let came = watched(Duration::from_millis(1), || told.send(()).unwrap(), || is_told.recv());
+        assert_eq!(came, Ok(()));
+        assert_eq!(watched(HANG_AFTER, || panic!("it did come back"), || 7), 7);
+    }
+
+    #[test]
     fn the_outcome_does_not_depend_on_the_number_of_threads() {
         let run = |threads| {
             let extent = Extent { seed: 5, first: 0, cases: 120, time: None, threads, model: false };
@@ -200,6 +231,8 @@ mod tests {
         assert_eq!(one.tally.dispatches, three.tally.dispatches);
         assert_eq!(one.tally.waits, three.tally.waits);
         assert_eq!(one.failures, three.failures);
+        assert_eq!(one.tested, three.tested);
+        assert_eq!(one.tested["ends"], 120);
         assert_eq!(one.tally.cases, 120);
     }
 }

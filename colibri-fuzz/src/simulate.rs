@@ -257,6 +257,7 @@ impl<S: Subject> World<S> {
     fn carry_out(&self, action: Action) {
         match action {
             Action::Spawn(number) => self.spawn(number),
+            Action::SpawnFromAfar(number) => self.spawn_from_afar(number),
             Action::Submit(number) => self.submit(number),
             Action::Wake(number) => {
                 if let Some(waker) = self.signal(number) {
@@ -330,13 +331,29 @@ impl<S: Subject> World<S> {
         *post.handle.borrow_mut() = Some(handle);
     }
 
+    fn spawn_from_afar(&self, number: Number) {
+        if !self.is_plain(number) {
+            return;
+        }
+        let Some((spec, life)) = self.conceive(number) else { return };
+        self.note(spec.number, What::Sent);
+        if !self.subject.spawn_from_afar(spec, life) {
+            self.note(spec.number, What::Refused);
+        }
+    }
+
+    /// Whether it has neither a weight nor a deadline, which only a builder can give it.
+    fn is_plain(&self, number: Number) -> bool {
+        let Plan { weight, deadline, .. } = self.workload.tasks[self.workload.resolve(number)];
+        weight <= 1 && deadline.is_none()
+    }
+
     fn submit(&self, number: Number) {
-        let Plan { weight, deadline, class, .. } = self.workload.tasks[self.workload.resolve(number)];
-        if weight > 1 || deadline.is_some() {
+        if !self.is_plain(number) {
             return;
         }
         let Some((spec, life)) = self.birth(number) else { return };
-        let place = &self.submitted[class as usize];
+        let place = &self.submitted[spec.class as usize];
         let before = place.borrow_mut().take();
         let (old, handle) = before.map_or((None, None), |(old, handle)| (Some(old), handle));
         if let Some(old) = old {
@@ -354,7 +371,7 @@ impl<S: Subject> World<S> {
     }
 
     /// A task that has not been spawned yet, with its life before it.
-    fn birth(&self, number: Number) -> Option<(Spec, impl Future<Output = ()> + use<S>)> {
+    fn conceive(&self, number: Number) -> Option<(Spec, impl Future<Output = ()> + use<S>)> {
         let (task, post) = self.post(number);
         if post.spawned.replace(true) || self.is_cut_short() {
             return None;
@@ -365,11 +382,16 @@ impl<S: Subject> World<S> {
         if !S::OBSERVED {
             post.seen.hang(world.clone(), task);
         }
-        self.note(task, What::Spawned(class));
-        let due = deadline.map(|deadline| self.now().saturating_add(nanos(deadline)));
-        if let Some(due) = due {
-            self.note(task, What::Due(due));
-        }
         Some((spec, life(Alive { world, task })))
+    }
+
+    /// The same, noted as spawned here and now.
+    fn birth(&self, number: Number) -> Option<(Spec, impl Future<Output = ()> + use<S>)> {
+        let (spec, life) = self.conceive(number)?;
+        self.note(spec.number, What::Spawned(spec.class));
+        if let Some(deadline) = spec.deadline {
+            self.note(spec.number, What::Due(self.now().saturating_add(nanos(deadline))));
+        }
+        Some((spec, life))
     }
 }

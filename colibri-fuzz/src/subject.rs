@@ -100,6 +100,15 @@ pub trait Subject: Clone + 'static {
         Some(self.spawn(spec, future))
     }
 
+    /// Spawns `future` from another thread, and returns when that has happened: whether it was accepted. For [`Skill::Afar`]: who
+    /// has it notes [`What::Admitted`](crate::trace::What::Admitted) when the task is taken in. Nobody keeps a handle.
+    fn spawn_from_afar<F>(&self, _spec: Spec, _future: F) -> bool
+    where
+        F: Future<Output = ()> + 'static,
+    {
+        false
+    }
+
     /// Wakes a task from another thread, and returns when that has happened.
     fn wake_from_afar(&self, waker: Waker) {
         // A waker that panics has done so on the other thread.
@@ -166,11 +175,13 @@ pub enum Skill {
     BadWakers,
     /// It asks the host for a turn.
     Asks,
+    /// It takes tasks from other threads, and notes when.
+    Afar,
 }
 
 impl Skill {
     /// All of them.
-    pub const ALL: [Skill; 13] = [
+    pub const ALL: [Skill; 14] = [
         Skill::Classes,
         Skill::Weights,
         Skill::Timers,
@@ -184,6 +195,7 @@ impl Skill {
         Skill::BadDrops,
         Skill::BadWakers,
         Skill::Asks,
+        Skill::Afar,
     ];
 
     /// What a scheduler has none of that does not offer this.
@@ -202,6 +214,7 @@ impl Skill {
             Skill::BadDrops => "shield from destructors",
             Skill::BadWakers => "shield from wakers",
             Skill::Asks => "questions to the host",
+            Skill::Afar => "spawns from other threads",
         }
     }
 }

@@ -39,7 +39,7 @@ pub struct Tally {
 const SLICE_PLACES: usize = 201;
 
 /// Things that promises are about.
-pub const KINDS: [&str; 16] = [
+pub const KINDS: [&str; 17] = [
     "spawns",
     "wakes",
     "own yields",
@@ -56,6 +56,7 @@ pub const KINDS: [&str; 16] = [
     "cancels",
     "panics",
     "class changes",
+    "spawns from another thread",
 ];
 
 /// For waits, of three digits: a tenth of a percent, finer than any target.
@@ -94,7 +95,7 @@ impl Tally {
                 self.happened[kind] += 1;
             }
             match event.what {
-                What::Spawned(_) | What::Woken => arrived[event.task as usize] = feasible,
+                What::Spawned(_) | What::Admitted(_) | What::Woken => arrived[event.task as usize] = feasible,
                 // Only the first run after an arrival: going round the queue is no wait of the user's.
                 What::Started(_) if std::mem::take(&mut arrived[event.task as usize]) => {
                     let entry = ledger.task(event.task);
@@ -150,6 +151,7 @@ fn kind(event: &Event, ledger: &Ledger) -> Option<usize> {
         What::CancelCalled => 13,
         What::Panicked => 14,
         What::Moved(_) => 15,
+        What::Sent => 16,
         _ => return None,
     })
 }

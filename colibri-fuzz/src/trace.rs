@@ -44,6 +44,8 @@ pub enum What {
     Paused,
     /// It was resumed.
     Resumed,
+    /// One that was sent was taken in, and is ready.
+    Admitted(Class),
     /// A turn of the host begins that may last so many nanoseconds.
     SliceStarted(u64),
     /// The turn ended. The scheduler says whether something is ready, and when its next timer is due
@@ -57,6 +59,8 @@ pub enum What {
 
     /// The task was handed over, and is ready.
     Spawned(Class),
+    /// Another thread sends it to the scheduler.
+    Sent,
     /// It was not accepted: the scheduler is full.
     Refused,
     /// Its deadline.
@@ -158,14 +162,24 @@ impl Facts {
 }
 
 impl Trace {
+    /// One in which nothing happened.
+    pub(crate) fn empty(settings: &Settings) -> Self {
+        Trace { settings: settings.clone(), tasks: Vec::new(), events: Vec::new(), true_clock: true }
+    }
+
     /// How many times a task was polled.
     pub fn dispatches(&self) -> u64 {
         self.events.iter().filter(|event| matches!(event.what, What::Started(_))).count() as u64
     }
 
+    /// Whether anything of this kind happened.
+    pub(crate) fn has(&self, kind: impl Fn(What) -> bool) -> bool {
+        self.events.iter().any(|event| kind(event.what))
+    }
+
     /// Whether any task has a deadline.
     pub fn has_deadlines(&self) -> bool {
-        self.events.iter().any(|event| matches!(event.what, What::Due(_)))
+        self.has(|what| matches!(what, What::Due(_)))
     }
 
     /// A fingerprint of all events, in order.
@@ -208,21 +222,27 @@ impl fmt::Display for Event {
 }
 
 impl What {
-    /// Whether it is a decision of the scheduler: who becomes ready, runs, stops, rises, ends; what the host is told.
+    /// Whether it is a decision of the scheduler: who becomes ready, runs, stops, rises, hovers, ends; what the host is told.
+    /// Of these it tells itself; the others are noted by tasks and host, when they happen.
     pub(crate) fn is_decision(self) -> bool {
-        matches!(
-            self,
-            What::Woken
-                | What::Started(_)
-                | What::Yielded(_)
-                | What::Suspended
-                | What::Finished
-                | What::Panicked
-                | What::Cancelled
-                | What::Promoted(_)
-                | What::SliceStarted(_)
-                | What::SliceEnded { .. }
-        )
+        self.is_of_a_poll()
+            || matches!(
+                self,
+                What::Woken
+                    | What::Cancelled
+                    | What::Promoted(_)
+                    | What::Paused
+                    | What::Resumed
+                    | What::Admitted(_)
+                    | What::SliceStarted(_)
+                    | What::SliceEnded { .. }
+            )
+    }
+
+    /// Whether it is the beginning or the end of a poll.
+    pub(crate) fn is_of_a_poll(self) -> bool {
+        let ends = matches!(self, What::Yielded(_) | What::Suspended | What::Finished | What::Panicked);
+        ends || matches!(self, What::Started(_))
     }
 }
 
@@ -230,6 +250,8 @@ impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             What::Spawned(class) => write!(f, "spawned {class:?}"),
+            What::Sent => write!(f, "is sent from another thread"),
+            What::Admitted(class) => write!(f, "is taken in as {class:?}"),
             What::Started(level) => write!(f, "runs as {level:?}"),
             What::Yielded(why) => write!(f, "yields ({why:?})"),
             What::Promoted(level) => write!(f, "promoted to {level:?}"),

@@ -247,6 +247,9 @@ pub enum Step {
 pub enum Action {
     /// Spawns it, unless that was done.
     Spawn(Number),
+    /// Spawns it, unless that was done, from another thread: nobody holds a handle. (Only a task of weight 1 and without a
+    /// deadline.)
+    SpawnFromAfar(Number),
     /// Lets it go past one [`Step::Wait`].
     Wake(Number),
     /// The same, from another thread.
@@ -275,6 +278,7 @@ impl Action {
     pub fn target_mut(&mut self) -> Option<&mut Number> {
         match self {
             Action::Spawn(of)
+            | Action::SpawnFromAfar(of)
             | Action::Wake(of)
             | Action::WakeFromAfar(of)
             | Action::Submit(of)
@@ -291,6 +295,7 @@ impl Action {
     pub fn needs(&self) -> Option<Skill> {
         match self {
             Action::Spawn(_) | Action::Wake(_) | Action::WakeFromAfar(_) | Action::Nudge(_) => None,
+            Action::SpawnFromAfar(_) => Some(Skill::Afar),
             Action::Cancel(_) | Action::Submit(_) => Some(Skill::Cancel),
             Action::Pause(_) | Action::Resume(_) => Some(Skill::Pause),
             Action::SetClass(..) => Some(Skill::Classes),

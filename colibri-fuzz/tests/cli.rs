@@ -24,6 +24,7 @@ fn a_fair_run_ends_with_0_and_a_summary() {
     let text = String::from_utf8(output.stdout.clone()).unwrap();
     assert_eq!(status(&output), 0, "{text}");
     assert!(text.contains("seed 3: 50 cases") && text.contains("fair: all promises kept"), "{text}");
+    assert!(text.contains("beside the latency targets") && text.contains("target 16.0 ms"), "{text}");
     assert!(
         output.stderr.is_empty(),
         "no progress bar in a pipe: {}",

@@ -89,12 +89,16 @@ impl Engine {
         slot.clear(PAUSED);
         self.paused.set(self.paused.get() - 1);
         self.note(Kind::Resumed, index, slot);
-        if slot.state.get() == State::Idle && slot.is(WOKEN) {
+        let goes_on = slot.state.get() == State::Idle && slot.is(WOKEN);
+        if goes_on {
             slot.clear(WOKEN);
             self.wake(index);
         }
         self.tell();
-        self.ask_host();
+        // Of a task that waits for something there is no news.
+        if goes_on {
+            self.ask_host();
+        }
     }
 
     pub(crate) fn set_priority(&self, id: TaskId, class: Priority) {

@@ -39,8 +39,6 @@ pub(crate) struct Turn<'e> {
     slot: &'e Slot,
     /// The level it runs at.
     level: Priority,
-    /// That is not its own class's: it was promoted.
-    guest: bool,
 }
 
 impl Engine {
@@ -58,7 +56,7 @@ impl Engine {
                 self.forget_straggler(index, slot);
             }
             self.ready.note_run(guest);
-            return Some(Turn { index, slot, level, guest });
+            return Some(Turn { index, slot, level });
         }
     }
 
@@ -102,8 +100,10 @@ impl Engine {
         turn: &Turn<'e>,
         polls: &mut Polls<'e, '_>,
     ) -> bool {
-        let &Turn { index, slot, level, guest } = turn;
-        let since = if guest { self.ready_since(index, slot) } else { slot.since.get() };
+        let &Turn { index, slot, level } = turn;
+        // Who was overtaken by deadlines rises in its own class: no guest, but promoted all the same.
+        let promoted = queue::is_promoted(slot.place.get());
+        let since = if promoted { self.ready_since(index, slot) } else { slot.since.get() };
         let wait_micros = self.now_micros.get().wrapping_sub(since);
         self.counters.run(slot.class.get(), wait_micros);
         slot.state.set(State::Running);

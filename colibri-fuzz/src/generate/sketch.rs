@@ -14,6 +14,9 @@ use crate::workload::{Action, Class, Settings, Step};
 /// Work is at most so many quanta in one step, so that a case stays short.
 const MOST_QUANTA_A_STEP: u32 = 64;
 
+/// In a case of steady tasks these are most of all: the other kinds have 100 at most, each.
+const STEADY_WEIGHT: u32 = 400;
+
 /// A task as it is drawn, before it knows its place.
 #[derive(Clone, Debug)]
 pub(super) enum Sketch {
@@ -43,6 +46,11 @@ pub(super) enum Sketch {
     Client {
         turns: Vec<(Duration, Duration)>,
     },
+    /// Works for dozens of quanta, and does nothing else.
+    Steady {
+        work: Duration,
+        gap: Duration,
+    },
     /// Starts the next link and waits for its end, before or after work of its own: a chain of awaits.
     Link {
         work: Duration,
@@ -54,6 +62,7 @@ pub(super) fn sketch(swarm: &Swarm, mean: Duration) -> Union<BoxedStrategy<Sketc
     let lengths = swarm.lengths;
     let work = move || any::<Even>().prop_map(move |even| lengths.at(even, mean));
     let few = mean / 20;
+    let quantum = swarm.settings.quantum;
     let steps = vec(step(swarm, mean), 1..7);
     // Straight plans always exist: the plainest cases, and what everything else shrinks to.
     let mut kinds = vec![(
@@ -76,8 +85,13 @@ pub(super) fn sketch(swarm: &Swarm, mean: Duration) -> Union<BoxedStrategy<Sketc
             })
             .boxed(),
         (work(), any::<bool>()).prop_map(move |(work, first)| Sketch::Link { work: work / 8, first }).boxed(),
+        (20..MOST_QUANTA_A_STEP, select(vec![quantum / 4, quantum / 3, quantum]))
+            .prop_map(move |(quanta, gap)| Sketch::Steady { work: quantum * quanta, gap })
+            .boxed(),
     ];
-    kinds.extend(swarm.sketches[1..].iter().copied().zip(others).filter(|(weight, _)| *weight > 0));
+    let weights = swarm.sketches[1..].iter().copied();
+    let steady = if swarm.rarities.steady { STEADY_WEIGHT } else { 0 };
+    kinds.extend(weights.chain([steady]).zip(others).filter(|(weight, _)| *weight > 0));
     Union::new_weighted(kinds)
 }
 
@@ -134,6 +148,7 @@ fn step(swarm: &Swarm, mean: Duration) -> Union<BoxedStrategy<Step>> {
         acts(to().prop_map(Action::WakeFromAfar).boxed()),
         acts(to().prop_map(Action::Submit).boxed()),
         acts((0..4usize).prop_map(Action::SetActivity).boxed()),
+        acts(to().prop_map(Action::SpawnFromAfar).boxed()),
     ];
     let mut weights = swarm.steps.clone();
     // Work always exists, waits and panics never rule: a case in which all tasks end at once shows nothing.
@@ -143,6 +158,7 @@ fn step(swarm: &Swarm, mean: Duration) -> Union<BoxedStrategy<Step>> {
     weights[15] = weights[15].min(4);
     // Each takes a thread of its own.
     weights[17] = weights[17].min(2);
+    weights[20] = weights[20].min(2);
     Union::new_weighted(weights.into_iter().zip(kinds).filter(|(weight, _)| *weight > 0).collect())
 }
 
@@ -159,6 +175,7 @@ pub(super) fn action(tasks: usize) -> impl Strategy<Value = Action> {
         (0..tasks).prop_map(Action::WakeFromAfar),
         (0..tasks).prop_map(Action::Submit),
         (0..4usize).prop_map(Action::SetActivity),
+        (0..tasks).prop_map(Action::SpawnFromAfar),
     ]
 }
 
@@ -194,6 +211,7 @@ pub(super) fn finish(place: usize, sketch: &Sketch, all: &[Sketch]) -> (u32, Vec
             (*rounds, woken.map(|of| Step::Do(Action::Wake(of))).chain([Step::Sleep(*pause)]).collect())
         }
         Sketch::Woken { rounds, work: span } => (*rounds, vec![Step::Wait, work(span)]),
+        Sketch::Steady { work, gap } => (1, vec![Step::Work { total: *work, gap: *gap }]),
         Sketch::Spinner { rounds } => (*rounds, vec![Step::Yield]),
         Sketch::Client { turns } => {
             let turn = |(think, ask): &(Duration, Duration)| {

@@ -1,9 +1,10 @@
 //! What tasks, timers and the outside do to a task of the model.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 
 use super::{Inner, State};
-use crate::rules::{End, Rules, Situation};
+use crate::rules::{Rules, Situation};
 use crate::trace::{What, Why};
 use crate::workload::Class;
 
@@ -45,22 +46,23 @@ impl<R: Rules> Inner<R> {
         }
     }
 
-    /// To the tail of its class.
+    /// It becomes ready.
     pub(super) fn enqueue(&self, task: u32) {
+        self.join_queue(task);
+        if !self.in_slice.get() {
+            self.ask_host();
+        }
+    }
+
+    /// To the tail of its class.
+    fn join_queue(&self, task: u32) {
         let class = self.with(task, |task| {
             task.state = State::Ready;
             task.becomes_ready(self.now() / 1_000);
             task.goes_on = false;
             task.class
         });
-        if !self.in_slice.get() {
-            self.ask_host();
-        }
-        let queue = &mut self.own.borrow_mut()[class as usize];
-        match self.rules.joins_at(task) {
-            End::Tail => queue.push_back(task),
-            End::Head => queue.push_front(task),
-        }
+        self.line_up(task, class, self.rules.joins_at(task));
     }
 
     pub(super) fn fire_timers(&self) {
@@ -83,7 +85,7 @@ impl<R: Rules> Inner<R> {
     }
 
     /// At a checkpoint: must the running task give way?
-    pub(super) fn check(&self) -> Option<Why> {
+    pub(super) fn check(self: &Rc<Self>) -> Option<Why> {
         self.charge();
         self.take_news();
         self.fire_timers();
@@ -192,8 +194,9 @@ impl<R: Rules> Inner<R> {
         match state {
             State::Ready => {
                 let since = self.with(task, |task| task.ready_since);
+                // It was ready before: that is no news for the host.
                 self.unqueue(task);
-                self.enqueue(task);
+                self.join_queue(task);
                 if since != self.with(task, |task| task.since) {
                     self.with(task, |task| task.becomes_ready(since));
                     self.note_straggler(task);

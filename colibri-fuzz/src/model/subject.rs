@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use colibri_core::ManualClock;
 
-use super::{Inner, Model, State, Task, Timer};
+use super::{Body, Inner, Letter, Model, State, Task, Timer};
 use crate::bell::{Ear, bell};
 use crate::rules::Rules;
 use crate::span::nanos;
@@ -28,12 +28,14 @@ impl<R: Rules> Subject for Model<R> {
         Skill::Cancel,
         Skill::Pause,
         Skill::Requests,
+        Skill::Deadlines,
         Skill::Limit,
         Skill::Activity,
         Skill::Clock,
         Skill::BadDrops,
         Skill::BadWakers,
         Skill::Asks,
+        Skill::Afar,
     ];
     const OBSERVED: bool = true;
 
@@ -51,12 +53,14 @@ impl<R: Rules> Subject for Model<R> {
             upgrade_after_micros: nanos(settings.upgrade_after) / 1_000,
             tasks: RefCell::default(),
             own: RefCell::default(),
+            due: RefCell::default(),
             guests: RefCell::default(),
             guest_before: Cell::default(),
             timers: RefCell::default(),
             made: Cell::default(),
             stragglers: Cell::default(),
             news: RefCell::default(),
+            mail: RefCell::default(),
             running: Cell::default(),
             running_level: Cell::new(Class::Idle),
             charged: Cell::default(),
@@ -71,40 +75,29 @@ impl<R: Rules> Subject for Model<R> {
     where
         F: Future<Output = ()> + 'static,
     {
-        let Spec { number, class, weight, .. } = spec;
         // The real one looks at its clock first, refused or not.
         self.0.charge();
-        let live = self.0.tasks.borrow().values().filter(|task| task.state != State::Ended).count();
-        if self.0.rules.refuses(live, self.0.slices.max_tasks) {
+        let number = spec.number;
+        if self.0.is_full() {
             let _ = catch_unwind(AssertUnwindSafe(|| drop(future)));
             return number;
         }
-        let ear: Rc<dyn Ear> = self.0.clone();
-        let task = Task {
-            body: Some(Box::pin(future)),
-            waker: bell(&ear, number),
-            joiner: None,
-            awaited_by: None,
-            awaits: None,
-            given: class,
-            class,
-            state: State::Waiting,
-            goes_on: false,
-            paused: false,
-            woken: false,
-            cancelled: false,
-            taken: false,
-            turn: self.0.rules.turn(self.0.quantum, weight),
-            slept_from: 0,
-            bonus: 0,
-            used: 0,
-            since: 0,
-            ready_since: 0,
-            came: None,
-        };
-        self.0.tasks.borrow_mut().insert(number, task);
-        self.0.enqueue(number);
+        self.0.admit(spec, Box::pin(future));
         number
+    }
+
+    fn spawn_from_afar<F>(&self, spec: Spec, future: F) -> bool
+    where
+        F: Future<Output = ()> + 'static,
+    {
+        // What another thread does between two steps of this one has the same effect when this one does it.
+        if self.0.is_full() {
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(future)));
+            return false;
+        }
+        self.0.mail.borrow_mut().push_back(Letter { spec, body: Box::pin(future) });
+        self.0.ask_host();
+        true
     }
 
     fn submit<F>(&self, spec: Spec, future: F, before: Option<u32>) -> Option<u32>
@@ -231,6 +224,47 @@ impl<R: Rules> Subject for Model<R> {
             });
             let _ = catch_unwind(AssertUnwindSafe(|| drop(body)));
         }
+        let mail = self.0.mail.take();
+        mail.into_iter().for_each(|letter| drop(catch_unwind(AssertUnwindSafe(|| drop(letter)))));
+    }
+}
+
+impl<R: Rules> Inner<R> {
+    /// Whether there is no room for one more task, beside those that live or were sent.
+    fn is_full(&self) -> bool {
+        let live = self.tasks.borrow().values().filter(|task| task.state != State::Ended).count();
+        self.rules.refuses(live + self.mail.borrow().len(), self.slices.max_tasks)
+    }
+
+    /// The task lives, and is ready.
+    pub(super) fn admit(self: &Rc<Self>, spec: Spec, body: Body) {
+        let Spec { number, class, weight, deadline } = spec;
+        let ear: Rc<dyn Ear> = self.clone();
+        let task = Task {
+            body: Some(body),
+            waker: bell(&ear, number),
+            joiner: None,
+            awaited_by: None,
+            awaits: None,
+            given: class,
+            class,
+            state: State::Waiting,
+            goes_on: false,
+            paused: false,
+            woken: false,
+            cancelled: false,
+            taken: false,
+            deadline: deadline.map(|deadline| self.now().saturating_add(nanos(deadline))),
+            turn: self.rules.turn(self.quantum, weight),
+            slept_from: 0,
+            bonus: 0,
+            used: 0,
+            since: 0,
+            ready_since: 0,
+            came: None,
+        };
+        self.tasks.borrow_mut().insert(number, task);
+        self.enqueue(number);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Life and death: who may run at all, and that everything comes to its end.
 
-use super::Breach;
+use super::{Breach, Judgement};
 use crate::ledger::{Ledger, State};
 use crate::trace::{HOST, Trace, What};
 
@@ -9,7 +9,7 @@ use crate::trace::{HOST, Trace, What};
 /// # Errors
 ///
 /// The first poll that began within another, or that the scheduler did not announce.
-pub fn one_at_a_time(trace: &Trace) -> Result<(), Breach> {
+pub fn one_at_a_time(trace: &Trace) -> Judgement {
     let mut ledger = Ledger::new(trace);
     for (place, event) in trace.events.iter().enumerate() {
         let task = event.task;
@@ -39,7 +39,7 @@ pub fn one_at_a_time(trace: &Trace) -> Result<(), Breach> {
         }
         ledger.apply(event);
     }
-    Ok(())
+    Ok(trace.dispatches() > 0)
 }
 
 /// No task panics but those that are meant to, in the poll in which they are: the scheduler has no panics of its own
@@ -48,7 +48,7 @@ pub fn one_at_a_time(trace: &Trace) -> Result<(), Breach> {
 /// # Errors
 ///
 /// The first panic that nobody planned.
-pub fn no_stray_panic(trace: &Trace) -> Result<(), Breach> {
+pub fn no_stray_panic(trace: &Trace) -> Judgement {
     let mut meant = vec![false; trace.tasks.len()];
     for (place, event) in trace.events.iter().enumerate() {
         match event.what {
@@ -59,7 +59,7 @@ pub fn no_stray_panic(trace: &Trace) -> Result<(), Breach> {
             _ => {}
         }
     }
-    Ok(())
+    Ok(meant.contains(&true))
 }
 
 /// A task is queued at most once, and polled only when it is ready: spawned, woken, or gave way before.
@@ -67,7 +67,7 @@ pub fn no_stray_panic(trace: &Trace) -> Result<(), Breach> {
 /// # Errors
 ///
 /// The first poll of a task that was not ready, or the first wake of one that was.
-pub fn no_needless_poll(trace: &Trace) -> Result<(), Breach> {
+pub fn no_needless_poll(trace: &Trace) -> Judgement {
     let mut ledger = Ledger::new(trace);
     // A task that was ready when it was paused becomes ready again: that wake is no second one.
     let mut resumed = vec![false; trace.tasks.len()];
@@ -82,7 +82,7 @@ pub fn no_needless_poll(trace: &Trace) -> Result<(), Breach> {
                         format!("#{task} is polled, though nothing has woken it"),
                     ));
                 }
-                What::Started(_) if state == State::Unborn => {
+                What::Started(_) if matches!(state, State::Unborn | State::Sent) => {
                     return Err(Breach::new(place, format!("#{task} is polled before it was spawned")));
                 }
                 What::Woken if state == State::Ready && !resumed[task as usize] => {
@@ -98,7 +98,7 @@ pub fn no_needless_poll(trace: &Trace) -> Result<(), Breach> {
         }
         ledger.apply(event);
     }
-    Ok(())
+    Ok(trace.dispatches() > 0)
 }
 
 /// A cancelled task never runs again, and its future is dropped by the time `cancel` returns; if it was the running
@@ -107,7 +107,7 @@ pub fn no_needless_poll(trace: &Trace) -> Result<(), Breach> {
 /// # Errors
 ///
 /// The first poll of an ended task, or the first future that outlives its cancellation.
-pub fn cancelled_never_runs(trace: &Trace) -> Result<(), Breach> {
+pub fn cancelled_never_runs(trace: &Trace) -> Judgement {
     let mut ledger = Ledger::new(trace);
     let mut dropped = vec![false; trace.tasks.len()];
     // Tasks that were cancelled while they ran, and are not dropped yet.
@@ -145,7 +145,7 @@ pub fn cancelled_never_runs(trace: &Trace) -> Result<(), Breach> {
         }
         ledger.apply(event);
     }
-    Ok(())
+    Ok(trace.has(|what| what == What::CancelCalled))
 }
 
 /// Between `pause` and `resume` no poll of the task begins. (One that pauses itself ends its present poll.)
@@ -153,7 +153,7 @@ pub fn cancelled_never_runs(trace: &Trace) -> Result<(), Breach> {
 /// # Errors
 ///
 /// The first such poll.
-pub fn paused_never_runs(trace: &Trace) -> Result<(), Breach> {
+pub fn paused_never_runs(trace: &Trace) -> Judgement {
     let mut ledger = Ledger::new(trace);
     for (place, event) in trace.events.iter().enumerate() {
         if let What::Started(_) = event.what
@@ -163,7 +163,7 @@ pub fn paused_never_runs(trace: &Trace) -> Result<(), Breach> {
         }
         ledger.apply(event);
     }
-    Ok(())
+    Ok(trace.has(|what| what == What::PauseCalled))
 }
 
 /// Each future is dropped exactly once, and before whoever awaits its end goes on.
@@ -171,13 +171,13 @@ pub fn paused_never_runs(trace: &Trace) -> Result<(), Breach> {
 /// # Errors
 ///
 /// The first second drop, the first early joiner, or a future that is still there after the shutdown.
-pub fn dropped_once(trace: &Trace) -> Result<(), Breach> {
+pub fn dropped_once(trace: &Trace) -> Judgement {
     let mut spawned = vec![false; trace.tasks.len()];
     let mut dropped = vec![false; trace.tasks.len()];
     let end = trace.events.len().saturating_sub(1);
     for (place, event) in trace.events.iter().enumerate() {
         match event.what {
-            What::Spawned(_) => spawned[event.task as usize] = true,
+            What::Spawned(_) | What::Sent => spawned[event.task as usize] = true,
             What::Dropped if std::mem::replace(&mut dropped[event.task as usize], true) => {
                 return Err(Breach::new(place, format!("#{} is dropped twice", event.task)));
             }
@@ -191,7 +191,7 @@ pub fn dropped_once(trace: &Trace) -> Result<(), Breach> {
     }
     match (0..spawned.len()).find(|task| spawned[*task] && !dropped[*task]) {
         Some(task) => Err(Breach::new(end, format!("#{task} is never dropped, not even by the shutdown"))),
-        None => Ok(()),
+        None => Ok(dropped.contains(&true)),
     }
 }
 
@@ -200,10 +200,10 @@ pub fn dropped_once(trace: &Trace) -> Result<(), Breach> {
 /// # Errors
 ///
 /// The place where the case was cut short.
-pub fn ends(trace: &Trace) -> Result<(), Breach> {
+pub fn ends(trace: &Trace) -> Judgement {
     match trace.events.iter().position(|event| event.what == What::CutShort) {
         Some(place) => Err(Breach::new(place, "the workload is finite, its run is not")),
-        None => Ok(()),
+        None => Ok(trace.has(|what| matches!(what, What::SliceEnded { .. }))),
     }
 }
 
@@ -222,7 +222,7 @@ enum Awaits {
 /// # Errors
 ///
 /// The first task (by number) that was left behind.
-pub fn no_lost_task(trace: &Trace) -> Result<(), Breach> {
+pub fn no_lost_task(trace: &Trace) -> Judgement {
     let mut ledger = Ledger::new(trace);
     let mut awaits = vec![Awaits::Nothing; trace.tasks.len()];
     let mut mail = vec![0i64; trace.tasks.len()];
@@ -231,7 +231,7 @@ pub fn no_lost_task(trace: &Trace) -> Result<(), Breach> {
         match event.what {
             What::ShutDown => break,
             // There was no end: that is another promise's matter.
-            What::CutShort => return Ok(()),
+            What::CutShort => return Ok(false),
             _ => {}
         }
         if event.task != HOST {
@@ -254,6 +254,9 @@ pub fn no_lost_task(trace: &Trace) -> Result<(), Breach> {
             (State::Unborn | State::Ended, _) => continue,
             // It paused itself again after the host's last resume.
             _ if entry.paused => continue,
+            (State::Sent, _) => {
+                "was sent from another thread and never taken in: the task is lost".to_owned()
+            }
             (State::Ready, _) => "is ready and was never run again: the task is lost".to_owned(),
             (State::Running, _) => "never came back from its poll".to_owned(),
             (State::Waiting, Awaits::Mail) if mail[number] > 0 => {
@@ -272,7 +275,7 @@ pub fn no_lost_task(trace: &Trace) -> Result<(), Breach> {
         };
         return Err(Breach::new(last[number], format!("#{number} {lost}")));
     }
-    Ok(())
+    Ok(last.iter().any(|place| *place > 0))
 }
 
 #[cfg(test)]
@@ -284,7 +287,7 @@ mod tests {
     #[test]
     fn two_polls_at_once_are_seen() {
         let events = [(0, 0, SPAWN), (0, 1, SPAWN), (0, 0, RUN), (1, 0, What::Suspended), (1, 1, RUN)];
-        assert_eq!(one_at_a_time(&trace(&events)), Ok(()));
+        assert_eq!(one_at_a_time(&trace(&events)), Ok(true));
         assert!(one_at_a_time(&trace(&[(0, 0, SPAWN), (0, 1, SPAWN), (0, 0, RUN), (1, 1, RUN)])).is_err());
         assert!(one_at_a_time(&trace(&[(0, 0, SPAWN), (0, 0, What::Impostor)])).is_err());
         assert!(one_at_a_time(&trace(&[(0, 0, SPAWN), (0, 0, What::Suspended)])).is_err());
@@ -295,7 +298,7 @@ mod tests {
     fn a_panic_that_nobody_planned_is_seen() {
         assert_eq!(
             no_stray_panic(&trace(&[(0, 0, SPAWN), (0, 0, What::Panics), (0, 0, What::Panicked)])),
-            Ok(())
+            Ok(true)
         );
         assert!(no_stray_panic(&trace(&[(0, 0, SPAWN), (0, 0, What::Panicked)])).is_err());
     }
@@ -304,13 +307,13 @@ mod tests {
     fn a_poll_or_a_wake_too_many_is_seen() {
         let start = [(0, 0, SPAWN), (0, 0, RUN), (1, 0, What::Suspended)];
         let then = |more: &[(u64, u32, What)]| no_needless_poll(&trace(&[&start, more].concat()));
-        assert_eq!(then(&[(2, 0, What::Woken), (3, 0, RUN)]), Ok(()));
+        assert_eq!(then(&[(2, 0, What::Woken), (3, 0, RUN)]), Ok(true));
         assert!(then(&[(3, 0, RUN)]).is_err());
         assert!(then(&[(2, 0, What::Woken), (2, 0, What::Woken)]).is_err());
         // Ready, paused, resumed: ready once more.
         let hover =
             [(2, 0, What::Woken), (2, 0, What::PauseCalled), (3, 0, What::ResumeCalled), (3, 0, What::Woken)];
-        assert_eq!(then(&hover), Ok(()));
+        assert_eq!(then(&hover), Ok(true));
         assert!(no_needless_poll(&trace(&[(0, 0, RUN)])).is_err());
     }
 
@@ -318,7 +321,7 @@ mod tests {
     fn a_cancelled_task_that_runs_or_stays_is_seen() {
         let cancel = [(0, 0, SPAWN), (1, 0, What::CancelCalled)];
         let then = |more: &[(u64, u32, What)]| cancelled_never_runs(&trace(&[&cancel, more].concat()));
-        assert_eq!(then(&[(1, 0, What::Dropped), (1, 0, What::CancelReturned)]), Ok(()));
+        assert_eq!(then(&[(1, 0, What::Dropped), (1, 0, What::CancelReturned)]), Ok(true));
         assert!(then(&[(1, 0, What::CancelReturned)]).is_err());
         assert!(then(&[(1, 0, What::Dropped), (1, 0, What::CancelReturned), (2, 0, RUN)]).is_err());
     }
@@ -333,7 +336,7 @@ mod tests {
             (1, 0, What::CancelReturned),
         ];
         let then = |more: &[(u64, u32, What)]| cancelled_never_runs(&trace(&[&own, more].concat()));
-        assert_eq!(then(&[(2, 0, What::Dropped), (2, 0, What::Cancelled), (2, 1, RUN)]), Ok(()));
+        assert_eq!(then(&[(2, 0, What::Dropped), (2, 0, What::Cancelled), (2, 1, RUN)]), Ok(true));
         assert!(then(&[(2, 0, What::Suspended), (2, 1, RUN)]).is_err());
         assert!(then(&[(2, 0, What::Suspended), (2, H, IDLE)]).is_err());
     }
@@ -342,7 +345,7 @@ mod tests {
     fn a_paused_task_that_runs_is_seen() {
         let pause = [(0, 0, SPAWN), (0, 0, What::PauseCalled)];
         let then = |more: &[(u64, u32, What)]| paused_never_runs(&trace(&[&pause, more].concat()));
-        assert_eq!(then(&[(1, 0, What::ResumeCalled), (1, 0, RUN)]), Ok(()));
+        assert_eq!(then(&[(1, 0, What::ResumeCalled), (1, 0, RUN)]), Ok(true));
         assert!(then(&[(1, 0, RUN)]).is_err());
     }
 
@@ -350,7 +353,7 @@ mod tests {
     fn drops_too_many_too_few_or_too_late_are_seen() {
         assert_eq!(
             dropped_once(&trace(&[(0, 0, SPAWN), (1, 0, What::Dropped), (1, 1, What::Joined(0))])),
-            Ok(())
+            Ok(true)
         );
         assert!(dropped_once(&trace(&[(0, 0, SPAWN)])).is_err());
         assert!(
@@ -363,7 +366,7 @@ mod tests {
 
     #[test]
     fn a_run_that_was_cut_short_is_seen() {
-        assert_eq!(ends(&trace(&[(0, H, OPEN), (0, H, IDLE)])), Ok(()));
+        assert_eq!(ends(&trace(&[(0, H, OPEN), (0, H, IDLE)])), Ok(true));
         assert!(ends(&trace(&[(0, H, OPEN), (0, H, What::CutShort)])).is_err());
     }
 
@@ -374,7 +377,7 @@ mod tests {
             no_lost_task(&trace(&[&start, more, &[(9, H, What::ShutDown)]].concat()))
         };
         let ok = [(1, 0, What::Waits), (1, 0, What::Suspended)];
-        assert_eq!(left(&ok), Ok(()), "nobody sent the wake that it waits for");
+        assert_eq!(left(&ok), Ok(true), "nobody sent the wake that it waits for");
         let text = |more: &[(u64, u32, What)]| left(more).unwrap_err().text;
         assert!(
             text(&[(1, 0, What::Waits), (1, 0, What::Suspended), (2, 0, What::Signalled)])

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::Breach;
+use super::{Breach, Judgement};
 use crate::ledger::{Entry, Ledger, State};
 use crate::span::{nanos, short};
 use crate::trace::{Event, HOST, Trace, What};
@@ -18,12 +18,12 @@ pub const WAIT_RESOLUTION_NANOS: u64 = 1_000;
 /// # Errors
 ///
 /// The first pick over the head of a higher level.
-pub fn class_order(trace: &Trace) -> Result<(), Breach> {
+pub fn class_order(trace: &Trace) -> Judgement {
     let mut ledger = Ledger::new(trace);
-    let mut guest_before = false;
+    let (mut guest_before, mut tested) = (false, false);
     for (place, event) in trace.events.iter().enumerate() {
         if rises_at_home(&ledger, event) {
-            return Ok(());
+            return Ok(tested);
         }
         if let What::Started(level) = event.what {
             let entry = ledger.task(event.task);
@@ -31,6 +31,7 @@ pub fn class_order(trace: &Trace) -> Result<(), Breach> {
                 let text = format!("#{} runs as {level:?}, its level is {:?}", event.task, entry.level);
                 return Err(Breach::new(place, text));
             }
+            tested |= ledger.runnable() > ledger.can_run[level as usize];
             let guest = !entry.is_at_home();
             let must_be_own = guest_before && !guest;
             if ledger.higher_can_run(level) || (ledger.higher_guest_can_run(level) && !must_be_own) {
@@ -48,7 +49,7 @@ pub fn class_order(trace: &Trace) -> Result<(), Breach> {
         }
         ledger.apply(event);
     }
-    Ok(())
+    Ok(tested)
 }
 
 /// When a task of a class above its level becomes ready, the running task gives way within d, its longest gap between checkpoints:
@@ -59,14 +60,15 @@ pub fn class_order(trace: &Trace) -> Result<(), Breach> {
 /// # Errors
 ///
 /// The first poll that went on for longer.
-pub fn preemption(trace: &Trace) -> Result<(), Breach> {
+pub fn preemption(trace: &Trace) -> Judgement {
     let mut ledger = Ledger::new(trace);
     // Since when somebody above the running task has been ready without a break, and who it was.
     let mut above: Option<(u64, u32)> = None;
     let mut level = Some(Class::Immediate);
+    let mut tested = false;
     for (place, event) in trace.events.iter().enumerate() {
         if rises_at_home(&ledger, event) {
-            return Ok(());
+            return Ok(tested);
         }
         let running = ledger.running;
         ledger.apply(event);
@@ -84,6 +86,7 @@ pub fn preemption(trace: &Trace) -> Result<(), Breach> {
             },
             (Some(task), None, _) => {
                 if let Some((since, other)) = above.take() {
+                    tested = true;
                     let (held, most) = (event.at - since, trace.tasks[task as usize].longest_gap);
                     if held > most {
                         let text = format!(
@@ -98,7 +101,7 @@ pub fn preemption(trace: &Trace) -> Result<(), Breach> {
             _ => {}
         }
     }
-    Ok(())
+    Ok(tested)
 }
 
 /// Whether a task of the highest class rises above the deadlines there. It is a guest in its own class from then on, which the
@@ -114,10 +117,10 @@ fn rises_at_home(ledger: &Ledger, event: &Event) -> bool {
 /// # Errors
 ///
 /// The first promotion that came too early or went too far, or the first guest out of turn.
-pub fn promotion(trace: &Trace) -> Result<(), Breach> {
+pub fn promotion(trace: &Trace) -> Judgement {
     // Who waits behind deadlines rises above them in its own class, which is another matter.
     if trace.has_deadlines() {
-        return Ok(());
+        return Ok(false);
     }
     let wait = nanos(trace.settings.upgrade_after);
     let mut ledger = Ledger::new(trace);
@@ -162,7 +165,7 @@ pub fn promotion(trace: &Trace) -> Result<(), Breach> {
             risen[*moved as usize] = 0;
         }
     }
-    Ok(())
+    Ok(trace.has(|what| matches!(what, What::Promoted(_))))
 }
 
 /// While a task waits, no equal begins two turns: turns begun by another task of its class since it began to wait
@@ -175,13 +178,14 @@ pub fn promotion(trace: &Trace) -> Result<(), Breach> {
 /// # Errors
 ///
 /// The first turn out of order.
-pub fn round_robin(trace: &Trace) -> Result<(), Breach> {
+pub fn round_robin(trace: &Trace) -> Judgement {
     // Among tasks with deadlines it is the deadline that counts.
     if trace.has_deadlines() {
-        return Ok(());
+        return Ok(false);
     }
     let quantum = nanos(trace.settings.quantum);
     let mut ledger = Ledger::new(trace);
+    let mut tested = false;
     // By class, in the order in which they began to wait; entries that are out of date are skipped.
     let mut waiting: [VecDeque<(usize, u32)>; 3] = Default::default();
     // When each task began to wait, and where in the trace it began its last turns.
@@ -201,6 +205,7 @@ pub fn round_robin(trace: &Trace) -> Result<(), Breach> {
             && entry.fresh
         {
             let mine = &mut turns[event.task as usize];
+            tested |= ledger.at_home[entry.class as usize] > 0;
             mine.push(place);
             let class = entry.class as usize;
             // The one that waits longest is in front; if it has not been wronged, nobody has.
@@ -237,7 +242,7 @@ pub fn round_robin(trace: &Trace) -> Result<(), Breach> {
             }
         }
     }
-    Ok(())
+    Ok(tested)
 }
 
 fn is_waiting(ledger: &Ledger, task: u32, class: usize) -> bool {
@@ -261,9 +266,9 @@ mod tests {
     fn a_pick_over_the_head_of_a_higher_class_is_seen() {
         let start = [(0, 0, LOW), (0, 1, HIGH)];
         let then = |more: &[(u64, u32, What)]| class_order(&trace(&[&start, more].concat()));
-        assert_eq!(then(&[(0, 1, RUN_HIGH), (1, 1, What::Finished), (1, 0, RUN_LOW)]), Ok(()));
+        assert_eq!(then(&[(0, 1, RUN_HIGH), (1, 1, What::Finished), (1, 0, RUN_LOW)]), Ok(true));
         assert!(then(&[(0, 0, RUN_LOW)]).is_err());
-        assert_eq!(then(&[(0, 1, What::PauseCalled), (0, 0, RUN_LOW)]), Ok(()));
+        assert_eq!(then(&[(0, 1, What::PauseCalled), (0, 0, RUN_LOW)]), Ok(false), "there is no other");
         assert!(then(&[(0, 1, RUN)]).unwrap_err().text.contains("its level is Immediate"));
     }
 
@@ -275,14 +280,14 @@ mod tests {
             trace.tasks[0].longest_gap = 2 * MS;
             preemption(&trace)
         };
-        assert_eq!(end(3), Ok(()));
+        assert_eq!(end(3), Ok(true));
         assert!(end(4).is_err());
     }
 
     #[test]
     fn early_high_and_too_many_promotions_are_seen() {
         let rise = |at, level| promotion(&trace(&[(0, 0, LOW), (at, 0, What::Promoted(level))]));
-        assert_eq!(rise(500, Class::Normal), Ok(()));
+        assert_eq!(rise(500, Class::Normal), Ok(true));
         assert!(rise(499, Class::Normal).is_err());
         assert!(rise(500, Class::Immediate).is_err());
         let guests = [
@@ -293,11 +298,11 @@ mod tests {
         ];
         let run = |task| [(501, task, RUN), (502, task, What::Suspended)];
         let with = |more: &[(u64, u32, What)]| promotion(&trace(&[&guests, more].concat()));
-        assert_eq!(with(&[run(0), run(1)].concat()), Ok(()), "nobody else is there");
+        assert_eq!(with(&[run(0), run(1)].concat()), Ok(true), "nobody else is there");
         assert!(with(&[&[(500, 2, SPAWN)][..], &run(0), &run(1)].concat()).is_err());
         assert_eq!(
             with(&[&[(500, 2, SPAWN), (500, 3, SPAWN)][..], &run(0), &run(2), &run(1)].concat()),
-            Ok(())
+            Ok(true)
         );
     }
 
@@ -306,11 +311,11 @@ mod tests {
         let turn = |task| [(1, task, RUN), (3, task, NEXT)];
         let start = [(0, 0, SPAWN), (0, 1, SPAWN)];
         let fair = trace(&[&start[..], &turn(0), &turn(1), &turn(0), &turn(1)].concat());
-        assert_eq!(round_robin(&fair), Ok(()));
+        assert_eq!(round_robin(&fair), Ok(true));
         let unfair = trace(&[&start[..], &turn(0), &turn(0)].concat());
         assert!(round_robin(&unfair).is_err());
         let owing = trace(&[&start[..], &[(0, 1, RUN), (5, 1, NEXT)], &turn(0), &turn(0)].concat());
-        assert_eq!(round_robin(&owing), Ok(()), "a task that owes a turn is passed over");
+        assert_eq!(round_robin(&owing), Ok(true), "a task that owes a turn is passed over");
     }
 
     #[test]
@@ -318,7 +323,7 @@ mod tests {
         let start = [(0, 0, SPAWN), (0, 1, SPAWN), (0, 0, RUN)];
         for why in [Why::Slice, Why::Preempted, Why::Host] {
             let goes_on = trace(&[&start[..], &[(1, 0, What::Yielded(why)), (1, 0, RUN)]].concat());
-            assert_eq!(round_robin(&goes_on), Ok(()), "{why:?}");
+            assert_eq!(round_robin(&goes_on), Ok(true), "{why:?}");
         }
         let own = trace(&[&start[..], &[(1, 0, What::Yielded(Why::Own)), (1, 0, RUN)]].concat());
         assert!(round_robin(&own).is_err());

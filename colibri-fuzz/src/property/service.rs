@@ -1,6 +1,6 @@
 //! Service: how much, and how long until.
 
-use super::Breach;
+use super::{Breach, Judgement};
 use crate::ledger::{Ledger, State};
 use crate::rules::JUMP_NANOS;
 use crate::span::{nanos, short};
@@ -15,7 +15,7 @@ pub const LAG_TASKS: usize = 32;
 /// # Errors
 ///
 /// The first slice that ended too early, or told the host something wrong.
-pub fn never_idle(trace: &Trace) -> Result<(), Breach> {
+pub fn never_idle(trace: &Trace) -> Judgement {
     let mut ledger = Ledger::new(trace);
     let mut requested = false;
     let mut due = vec![None; trace.tasks.len()];
@@ -54,7 +54,7 @@ pub fn never_idle(trace: &Trace) -> Result<(), Breach> {
         }
         ledger.apply(event);
     }
-    Ok(())
+    Ok(trace.has(|what| matches!(what, What::SliceEnded { .. })))
 }
 
 /// Beside an equal that is ready, a turn lasts at most q + d, its quantum (times its weight) and its longest gap;
@@ -64,12 +64,12 @@ pub fn never_idle(trace: &Trace) -> Result<(), Breach> {
 /// # Errors
 ///
 /// The first turn that was too long or too short.
-pub fn quantum(trace: &Trace) -> Result<(), Breach> {
+pub fn quantum(trace: &Trace) -> Judgement {
     let base = nanos(trace.settings.quantum);
     let mut ledger = Ledger::new(trace);
     // Since when an equal of the running task has been ready without a break.
     let mut equal: Option<u64> = None;
-    let mut moved = false;
+    let (mut moved, mut tested) = (false, false);
     for (place, event) in trace.events.iter().enumerate() {
         let running = ledger.running;
         let before = running.map(|task| *ledger.task(task));
@@ -87,6 +87,7 @@ pub fn quantum(trace: &Trace) -> Result<(), Breach> {
             let (gap, quantum) = (facts.longest_gap, facts.turn(base));
             let used = before.used + (event.at - before.started);
             if let (Some(since), false) = (equal, moved) {
+                tested = true;
                 let over = before.started + quantum.saturating_sub(before.used);
                 let late = event.at.saturating_sub(over.max(since));
                 if late > gap {
@@ -107,7 +108,7 @@ pub fn quantum(trace: &Trace) -> Result<(), Breach> {
             }
         }
     }
-    Ok(())
+    Ok(tested)
 }
 
 /// A slice lasts at most its length + d, the longest gap of the task that ran last; and once its length is over, no
@@ -116,7 +117,7 @@ pub fn quantum(trace: &Trace) -> Result<(), Breach> {
 /// # Errors
 ///
 /// The first slice that was too long.
-pub fn slice(trace: &Trace) -> Result<(), Breach> {
+pub fn slice(trace: &Trace) -> Judgement {
     let mut ledger = Ledger::new(trace);
     let mut last = None;
     for (place, event) in trace.events.iter().enumerate() {
@@ -154,7 +155,7 @@ pub fn slice(trace: &Trace) -> Result<(), Breach> {
         }
         ledger.apply(event);
     }
-    Ok(())
+    Ok(trace.dispatches() > 0)
 }
 
 /// While two tasks of one class are both ready (or running) without a break, their services differ by at most
@@ -170,14 +171,15 @@ pub fn slice(trace: &Trace) -> Result<(), Breach> {
 /// # Errors
 ///
 /// The first pair whose services went too far apart.
-pub fn lag(trace: &Trace) -> Result<(), Breach> {
+pub fn lag(trace: &Trace) -> Judgement {
     // Among tasks with deadlines it is the deadline that counts.
     if trace.has_deadlines() {
-        return Ok(());
+        return Ok(false);
     }
     let quantum = nanos(trace.settings.quantum);
     let many = trace.tasks.len().min(LAG_TASKS);
     let mut ledger = Ledger::new(trace);
+    let mut tested = false;
     let mut service = vec![0u64; many];
     // Services and bounds are per unit of weight. Whole numbers lose less than a nanosecond in each of four divisions.
     let per_weight = |task: usize, span: u64| span / u64::from(trace.tasks[task].weight);
@@ -225,6 +227,7 @@ pub fn lag(trace: &Trace) -> Result<(), Breach> {
                     continue;
                 }
                 let (start, owed) = base[task * many + other];
+                tested = true;
                 let [mine, theirs] = [task, other].map(|task| per_weight(task, service[task]) as i64);
                 let ahead = mine - theirs - start;
                 let gaps = [task, other].map(|task| per_weight(task, trace.tasks[task].longest_gap));
@@ -245,7 +248,7 @@ pub fn lag(trace: &Trace) -> Result<(), Breach> {
             }
         }
     }
-    Ok(())
+    Ok(tested)
 }
 
 /// No ready task waits longer than 2 (A + q + d) + 2 N (q + d + c) of the host's time, where N is the largest number
@@ -259,7 +262,7 @@ pub fn lag(trace: &Trace) -> Result<(), Breach> {
 /// # Errors
 ///
 /// The first wait that was longer, also of tasks that still wait at the end.
-pub fn starvation(trace: &Trace) -> Result<(), Breach> {
+pub fn starvation(trace: &Trace) -> Judgement {
     let wait = nanos(trace.settings.upgrade_after);
     let turns = trace.tasks.iter().map(|facts| facts.turn(nanos(trace.settings.quantum)));
     let quantum = turns.max().unwrap_or(0);
@@ -270,6 +273,7 @@ pub fn starvation(trace: &Trace) -> Result<(), Breach> {
     };
     let mut ledger = Ledger::new(trace);
     let mut peaks = Peaks::default();
+    let mut tested = false;
     let judge = |ledger: &Ledger, peaks: &Peaks, place: usize, at: u64, task: usize| {
         let entry = &ledger.tasks[task];
         let waited = ledger.waited(entry, at);
@@ -295,7 +299,10 @@ pub fn starvation(trace: &Trace) -> Result<(), Breach> {
     };
     for (place, event) in trace.events.iter().enumerate() {
         match event.what {
-            What::Started(_) => judge(&ledger, &peaks, place, event.at, event.task as usize)?,
+            What::Started(_) => {
+                judge(&ledger, &peaks, place, event.at, event.task as usize)?;
+                tested |= ledger.waited(ledger.task(event.task), event.at) > 0;
+            }
             What::ShutDown | What::CutShort => {
                 let waiting = (0..ledger.tasks.len()).filter(|task| ledger.tasks[*task].can_run());
                 waiting.into_iter().try_for_each(|task| judge(&ledger, &peaks, place, event.at, task))?;
@@ -305,7 +312,7 @@ pub fn starvation(trace: &Trace) -> Result<(), Breach> {
         ledger.apply(event);
         peaks.push(place, ledger.runnable() + usize::from(ledger.running.is_some()));
     }
-    Ok(())
+    Ok(tested)
 }
 
 /// The largest of a row of numbers since any place: only falling values are kept, so that the first one since a place
@@ -340,11 +347,11 @@ mod tests {
         let end = |at, what| never_idle(&trace(&[(0, 0, SPAWN), (0, H, OPEN), (at, H, what)]));
         assert!(end(0, IDLE).unwrap_err().text.contains("tells of no work"));
         assert!(end(7, BUSY).unwrap_err().text.contains("after 7.00 ms of its 8.00 ms"));
-        assert_eq!(end(8, BUSY), Ok(()));
+        assert_eq!(end(8, BUSY), Ok(true));
         assert!(never_idle(&trace(&[(0, H, OPEN), (0, H, BUSY)])).is_err(), "nothing is ready");
         assert_eq!(
             never_idle(&trace(&[(0, 0, SPAWN), (0, H, OPEN), (1, H, What::YieldRequested), (1, H, BUSY)])),
-            Ok(())
+            Ok(true)
         );
     }
 
@@ -352,12 +359,12 @@ mod tests {
     fn long_and_short_quanta_are_seen() {
         let turn =
             |length, what| quantum(&trace(&[(0, 0, SPAWN), (0, 1, SPAWN), (0, 0, RUN), (length, 0, what)]));
-        assert_eq!(turn(2, NEXT), Ok(()));
+        assert_eq!(turn(2, NEXT), Ok(true));
         assert!(turn(3, NEXT).unwrap_err().text.contains("1.00 ms past its quantum"));
         assert!(turn(1, NEXT).unwrap_err().text.contains("ends after 1.00 ms"));
-        assert_eq!(turn(1, CUT), Ok(()));
+        assert_eq!(turn(1, CUT), Ok(true));
         let alone = trace(&[(0, 0, SPAWN), (0, 0, RUN), (7, 0, CUT)]);
-        assert_eq!(quantum(&alone), Ok(()), "nobody waits");
+        assert_eq!(quantum(&alone), Ok(false), "nobody waits");
         let parts = [(0, 0, SPAWN), (0, 1, SPAWN), (0, 0, RUN), (1, 0, CUT), (1, 0, RUN), (3, 0, NEXT)];
         assert!(quantum(&trace(&parts)).is_err(), "a turn in two parts is one turn");
     }
@@ -366,7 +373,7 @@ mod tests {
     fn long_slices_are_seen() {
         let run =
             |end| slice(&trace(&[(0, 0, SPAWN), (0, H, OPEN), (0, 0, RUN), (end, 0, CUT), (end, H, BUSY)]));
-        assert_eq!(run(8), Ok(()));
+        assert_eq!(run(8), Ok(true));
         assert!(run(9).unwrap_err().text.contains("lasted 9.00 ms"));
         let second = [(0, 0, SPAWN), (0, H, OPEN), (0, 0, RUN), (8, 0, CUT), (8, 0, RUN)];
         assert!(
@@ -383,7 +390,7 @@ mod tests {
         let start = [(0, 0, SPAWN), (0, 1, SPAWN)];
         assert_eq!(
             lag(&trace(&[&start[..], &turn(0, 0, 2), &turn(2, 1, 4), &turn(4, 0, 6)].concat())),
-            Ok(())
+            Ok(true)
         );
         let text = lag(&trace(&[&start[..], &turn(0, 0, 2), &turn(2, 0, 4)].concat())).unwrap_err().text;
         assert!(text.contains("#0 got 4.00 ms more than #1"), "{text}");
@@ -395,11 +402,11 @@ mod tests {
         let wait = |at, what, task| {
             starvation(&trace(&[(0, 0, What::Spawned(Class::Idle)), (0, H, OPEN), (at, task, what)]))
         };
-        assert_eq!(wait(1008, RUN, 0), Ok(()));
+        assert_eq!(wait(1008, RUN, 0), Ok(true));
         assert!(wait(1009, RUN, 0).is_err());
         assert!(wait(1009, What::ShutDown, H).is_err());
         let away = [(0, 0, SPAWN), (2000, H, OPEN), (2000, 0, RUN)];
-        assert_eq!(starvation(&trace(&away)), Ok(()), "the host was away");
+        assert_eq!(starvation(&trace(&away)), Ok(false), "the host was away");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Shares: who goes before equals, and that equals get the same.
 
-use super::Breach;
 use super::service::LAG_TASKS;
+use super::{Breach, Judgement};
 use crate::ledger::{Entry, Ledger};
 use crate::rules::JUMP_NANOS;
 use crate::span::{nanos, short};
@@ -22,14 +22,15 @@ pub const MEAN_IN_BOUNDS: u64 = 5;
 /// # Errors
 ///
 /// The first turn that began before a more urgent one.
-pub fn deadlines(trace: &Trace) -> Result<(), Breach> {
+pub fn deadlines(trace: &Trace) -> Judgement {
     if !trace.has_deadlines() {
-        return Ok(());
+        return Ok(false);
     }
     let quantum = nanos(trace.settings.quantum);
     let mut due = vec![u64::MAX; trace.tasks.len()];
     let mut promoted = vec![false; trace.tasks.len()];
     let mut ledger = Ledger::new(trace);
+    let mut tested = false;
     for (place, event) in trace.events.iter().enumerate() {
         match event.what {
             What::Due(at) => due[event.task as usize] = at,
@@ -41,6 +42,8 @@ pub fn deadlines(trace: &Trace) -> Result<(), Breach> {
                     !(entry.keeps_turn || owes || promoted[number] || !entry.is_at_home())
                 };
                 if plain(event.task as usize, mine) {
+                    let urgent = due[event.task as usize] < u64::MAX;
+                    tested |= urgent && ledger.at_home[mine.class as usize] > 1;
                     let before = |(number, other): (usize, &Entry)| {
                         other.can_run()
                             && other.class == mine.class
@@ -62,7 +65,7 @@ pub fn deadlines(trace: &Trace) -> Result<(), Breach> {
         }
         ledger.apply(event);
     }
-    Ok(())
+    Ok(tested)
 }
 
 /// Equal tasks get equal service: over each stretch in which the same tasks of a class are ready without a break, Jain's
@@ -73,16 +76,17 @@ pub fn deadlines(trace: &Trace) -> Result<(), Breach> {
 /// # Errors
 ///
 /// The first stretch at whose end the index was lower.
-pub fn equal_service(trace: &Trace) -> Result<(), Breach> {
+pub fn equal_service(trace: &Trace) -> Judgement {
     // Among tasks with deadlines it is the deadline that counts.
     if trace.has_deadlines() {
-        return Ok(());
+        return Ok(false);
     }
     let quantum = nanos(trace.settings.quantum);
     let many = trace.tasks.len().min(LAG_TASKS);
     let mut ledger = Ledger::new(trace);
     let mut stretches: [Stretch; 3] = Default::default();
     let mut service = vec![0u64; many];
+    let mut tested = false;
     for (place, event) in trace.events.iter().enumerate() {
         let running = ledger.running;
         let before = running.map(|task| *ledger.task(task));
@@ -107,7 +111,7 @@ pub fn equal_service(trace: &Trace) -> Result<(), Breach> {
             if now == stretch.tasks && !own && !jumped && ledger.moved.is_empty() {
                 continue;
             }
-            stretch.judge(trace, &service, place)?;
+            tested |= stretch.judge(trace, &service, place)?;
             let bound = |number: &usize| {
                 let weight = u64::from(trace.tasks[*number].weight);
                 quantum + (trace.tasks[*number].longest_gap + ledger.tasks[*number].owes) / weight
@@ -120,7 +124,10 @@ pub fn equal_service(trace: &Trace) -> Result<(), Breach> {
         }
     }
     let end = trace.events.len().saturating_sub(1);
-    stretches.iter().try_for_each(|stretch| stretch.judge(trace, &service, end))
+    for stretch in &stretches {
+        tested |= stretch.judge(trace, &service, end)?;
+    }
+    Ok(tested)
 }
 
 fn class_of(ledger: &Ledger, task: u32) -> Option<Class> {
@@ -138,16 +145,17 @@ struct Stretch {
 }
 
 impl Stretch {
-    fn judge(&self, trace: &Trace, service: &[u64], place: usize) -> Result<(), Breach> {
+    /// Whether it was long enough to be judged.
+    fn judge(&self, trace: &Trace, service: &[u64], place: usize) -> Judgement {
         let many = self.tasks.len() as f64;
         let got = self.tasks.iter().zip(&self.begin).map(|(task, begin)| (service[*task] - begin) as f64);
         let (sum, squares) = got.clone().fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
         if many < 2.0 || sum < many * (MEAN_IN_BOUNDS * self.bound) as f64 || squares == 0.0 {
-            return Ok(());
+            return Ok(false);
         }
         let jain = sum * sum / (many * squares);
         if jain >= LEAST_JAIN {
-            return Ok(());
+            return Ok(true);
         }
         let most = got.clone().fold(0.0, f64::max) as u64;
         let least = got.fold(f64::INFINITY, f64::min) as u64;
@@ -170,7 +178,7 @@ mod tests {
     const NEXT: What = What::Yielded(Why::Quantum);
 
     /// Two tasks run in turn, `mine` and `theirs` ms each time.
-    fn in_turn(mine: u64, theirs: u64) -> Result<(), Breach> {
+    fn in_turn(mine: u64, theirs: u64) -> Judgement {
         let mut events = vec![(0, 0, SPAWN), (0, 1, SPAWN)];
         let mut now = 0;
         for _ in 0..20 {
@@ -185,7 +193,7 @@ mod tests {
 
     #[test]
     fn unequal_shares_are_seen() {
-        assert_eq!(in_turn(2, 2), Ok(()));
+        assert_eq!(in_turn(2, 2), Ok(true));
         assert!(in_turn(2, 3).unwrap_err().text.contains("Jain's index is 0.96"));
     }
 
@@ -193,7 +201,7 @@ mod tests {
     fn a_turn_before_a_more_urgent_one_is_seen() {
         let due =
             |at| [(0, 0, SPAWN), (0, 1, SPAWN), (0, 1, What::Due(at)), (0, 0, What::Due(5)), (0, 0, RUN)];
-        assert_eq!(deadlines(&trace(&due(7))), Ok(()));
+        assert_eq!(deadlines(&trace(&due(7))), Ok(true));
         assert!(deadlines(&trace(&due(3))).is_err());
     }
 }

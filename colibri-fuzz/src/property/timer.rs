@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Breach;
+use super::{Breach, Judgement};
 use crate::ledger::Ledger;
 use crate::trace::{Event, HOST, Trace, What};
 
@@ -12,8 +12,9 @@ use crate::trace::{Event, HOST, Trace, What};
 /// # Errors
 ///
 /// The first one that did.
-pub fn timers_not_early(trace: &Trace) -> Result<(), Breach> {
+pub fn timers_not_early(trace: &Trace) -> Judgement {
     let mut sleeps = Sleeps::new(trace);
+    let mut tested = false;
     for (place, event) in trace.events.iter().enumerate() {
         if let (What::TimedOut, Some(until)) = (event.what, sleeps.limit(event.task))
             && event.at < until
@@ -32,9 +33,11 @@ pub fn timers_not_early(trace: &Trace) -> Result<(), Breach> {
                 format!("#{} is woken {early} ns before its deadline", event.task),
             ));
         }
+        tested |= matches!(event.what, What::TimedOut | What::Slept);
+        tested |= event.what == What::Woken && sleeps.of(event.task).is_some();
         sleeps.apply(event);
     }
-    Ok(())
+    Ok(tested)
 }
 
 /// Timers fire by deadline; equal ones in the order in which they were made.
@@ -44,8 +47,9 @@ pub fn timers_not_early(trace: &Trace) -> Result<(), Breach> {
 /// # Errors
 ///
 /// The first timer that fired before one that was due earlier.
-pub fn timers_in_order(trace: &Trace) -> Result<(), Breach> {
+pub fn timers_in_order(trace: &Trace) -> Judgement {
     let mut sleeps = Sleeps::new(trace);
+    let mut tested = false;
     for (place, event) in trace.events.iter().enumerate() {
         if let (What::Woken, Some(mine)) = (event.what, sleeps.of(event.task))
             && let Some((until, order, other)) = sleeps.first()
@@ -61,9 +65,11 @@ pub fn timers_in_order(trace: &Trace) -> Result<(), Breach> {
             );
             return Err(Breach::new(place, text));
         }
+        let woken = event.what == What::Woken && sleeps.of(event.task).is_some();
+        tested |= woken && sleeps.pending.len() > 1;
         sleeps.apply(event);
     }
-    Ok(())
+    Ok(tested)
 }
 
 /// When a poll begins, no timer that is due has not fired; and when a slice ends, the host is told of a time no later
@@ -72,10 +78,12 @@ pub fn timers_in_order(trace: &Trace) -> Result<(), Breach> {
 /// # Errors
 ///
 /// The first poll that began, or host that was sent away, in spite of a timer.
-pub fn timers_not_held_back(trace: &Trace) -> Result<(), Breach> {
+pub fn timers_not_held_back(trace: &Trace) -> Judgement {
     let mut sleeps = Sleeps::new(trace);
+    let mut tested = false;
     for (place, event) in trace.events.iter().enumerate() {
         if let Some((until, _, other)) = sleeps.first() {
+            tested |= matches!(event.what, What::Started(_) | What::SliceEnded { work_left: false, .. });
             match event.what {
                 What::Started(_) if until <= event.at && other != event.task => {
                     let late = event.at - until;
@@ -97,7 +105,7 @@ pub fn timers_not_held_back(trace: &Trace) -> Result<(), Breach> {
         }
         sleeps.apply(event);
     }
-    Ok(())
+    Ok(tested)
 }
 
 /// Who sleeps until when.
@@ -209,33 +217,33 @@ mod tests {
     fn an_early_timer_is_seen() {
         assert_eq!(
             timers_not_early(&then(6, &[(5, 0, What::Woken), (5, 0, RUN), (5, 0, What::Slept)])),
-            Ok(())
+            Ok(true)
         );
         assert!(timers_not_early(&then(6, &[(4, 0, What::Woken)])).is_err());
         let nudged = [(3, 0, What::Nudged), (3, 0, What::Woken), (3, 0, RUN)];
-        assert_eq!(timers_not_early(&then(6, &nudged)), Ok(()), "only nudged");
+        assert_eq!(timers_not_early(&then(6, &nudged)), Ok(true), "only nudged");
         assert!(timers_not_early(&then(6, &[&nudged[..], &[(3, 0, What::Slept)]].concat())).is_err());
     }
 
     #[test]
     fn timers_out_of_order_are_seen() {
-        assert_eq!(timers_in_order(&then(5, &[(7, 0, What::Woken), (7, 1, What::Woken)])), Ok(()));
+        assert_eq!(timers_in_order(&then(5, &[(7, 0, What::Woken), (7, 1, What::Woken)])), Ok(true));
         assert!(
             timers_in_order(&then(5, &[(7, 1, What::Woken), (7, 0, What::Woken)])).is_err(),
             "equal ones"
         );
         assert!(timers_in_order(&then(6, &[(7, 1, What::Woken), (7, 0, What::Woken)])).is_err());
         let paused = [(1, 0, What::PauseCalled), (7, 1, What::Woken)];
-        assert_eq!(timers_in_order(&then(6, &paused)), Ok(()), "the first one hovers");
+        assert_eq!(timers_in_order(&then(6, &paused)), Ok(false), "the first one hovers");
     }
 
     #[test]
     fn a_timer_that_waits_for_work_is_seen() {
         let fired = [(6, 2, SPAWN), (6, 0, What::Woken), (6, 2, RUN)];
-        assert_eq!(timers_not_held_back(&then(9, &fired)), Ok(()));
+        assert_eq!(timers_not_held_back(&then(9, &fired)), Ok(true));
         assert!(timers_not_held_back(&then(9, &[(6, 2, SPAWN), (6, 2, RUN)])).is_err());
         let told = |at| [(1, H, What::SliceEnded { work_left: false, next_timer: at })];
-        assert_eq!(timers_not_held_back(&then(9, &told(5 * MS))), Ok(()));
+        assert_eq!(timers_not_held_back(&then(9, &told(5 * MS))), Ok(true));
         assert!(timers_not_held_back(&then(9, &told(9 * MS))).is_err());
         assert!(timers_not_held_back(&then(9, &told(u64::MAX))).is_err());
     }

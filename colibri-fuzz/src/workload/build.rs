@@ -291,12 +291,20 @@ mod tests {
         text.replace(",]", "]").replace(",}", "}")
     }
 
+    /// Which variants of these a list has: each match names all of them, so that none is forgotten here.
+    fn kinds<T>(all: impl IntoIterator<Item = T>, kind: fn(T) -> usize) -> usize {
+        all.into_iter().fold(0, |seen, one| seen | 1 << kind(one))
+    }
+
     #[test]
+    #[expect(clippy::needless_update, reason = "what is printed ends so, whether or not all fields differ")]
     fn the_rust_that_is_printed_makes_the_same_workload() {
         let (workload, text) = compiled!(
             Workload {
                 settings: Settings {
+                    slice: span("9ms"),
                     quantum: span("1ms"),
+                    upgrade_after: span("1500us"),
                     policy: vec![span("4ms"), span("8ms")],
                     max_tasks: Some(3),
                     bad_observer: true,
@@ -304,12 +312,20 @@ mod tests {
                 },
                 host: Host {
                     turns: vec![span("2ms")],
-                    timers: vec![Punctuality::InTime, Punctuality::Late(span("3ms"))],
+                    away: vec![span("0s"), span("1s")],
+                    timers: vec![
+                        Punctuality::InTime,
+                        Punctuality::Early(span("1ns")),
+                        Punctuality::Late(span("3ms"))
+                    ],
                     ..Host::default()
                 },
                 clock: Faults {
                     coarse: Some(span("1ms")),
-                    steps: vec![ClockStep::Back(span("5ms"), span("1ms"))]
+                    steps: vec![
+                        ClockStep::Back(span("5ms"), span("1ms")),
+                        ClockStep::Ahead(span("6ms"), span("2s"))
+                    ]
                 },
                 tasks: vec![
                     Plan::new(Class::Idle)
@@ -329,9 +345,26 @@ mod tests {
                         .wait_doing(Action::Nudge(0))
                         .join(0)
                         .act(Action::SetClass(0, Class::Immediate))
+                        .act(Action::SetClass(0, Class::Normal))
+                        .act(Action::Spawn(2))
+                        .act(Action::SpawnFromAfar(3))
+                        .act(Action::Submit(4))
+                        .act(Action::Wake(5))
+                        .act(Action::Cancel(6))
+                        .act(Action::Pause(7))
+                        .act(Action::Resume(8))
+                        .act(Action::SetActivity(2))
                         .panics()
                         .step(Step::Sleep(span("2ms")).within("1ms"))
                         .step(Step::Work { total: span("2ms"), gap: span("1ms") }.within("1ms")),
+                    Plan::new(Class::Immediate)
+                        .step(Step::Hold(span("2ms")).within("1ms"))
+                        .step(Step::Yield.within("1ms"))
+                        .step(Step::Wait.within("1ms"))
+                        .step(Step::WaitDoing(Action::Wake(1)).within("1ms"))
+                        .step(Step::Join(1).within("1ms"))
+                        .step(Step::Do(Action::Wake(1)).within("1ms"))
+                        .step(Step::Panic.within("2ms").within("1ms")),
                 ],
                 ..Workload::default()
             }
@@ -341,6 +374,43 @@ mod tests {
         assert_eq!(bare(&workload.to_rust()), bare(text));
         let json = serde_json::to_string(&workload).unwrap();
         assert_eq!(serde_json::from_str::<Workload>(&json).unwrap(), workload);
+
+        // It holds everything that there is.
+        let steps = || workload.tasks.iter().flat_map(|plan| &plan.steps);
+        let step = |step: &Step| match step {
+            Step::Work { .. } => 0,
+            Step::Hold(_) => 1,
+            Step::Yield => 2,
+            Step::Sleep(_) => 3,
+            Step::Wait => 4,
+            Step::WaitDoing(_) => 5,
+            Step::Join(_) => 6,
+            Step::Within { .. } => 7,
+            Step::Do(_) => 8,
+            Step::Panic => 9,
+        };
+        assert_eq!(kinds(steps(), step), (1 << 10) - 1);
+        assert_eq!(kinds(steps().map(Step::innermost), step), (1 << 10) - 1 - (1 << 7));
+        let done = steps().filter_map(|step| match step {
+            Step::Do(action) | Step::WaitDoing(action) => Some(*action),
+            _ => None,
+        });
+        let actions = done.chain(workload.outside.iter().map(|outside| outside.action));
+        let action = |action: Action| match action {
+            Action::Spawn(_) => 0,
+            Action::SpawnFromAfar(_) => 1,
+            Action::Wake(_) => 2,
+            Action::WakeFromAfar(_) => 3,
+            Action::Submit(_) => 4,
+            Action::Nudge(_) => 5,
+            Action::Cancel(_) => 6,
+            Action::Pause(_) => 7,
+            Action::Resume(_) => 8,
+            Action::SetClass(..) => 9,
+            Action::RequestYield => 10,
+            Action::SetActivity(_) => 11,
+        };
+        assert_eq!(kinds(actions, action), (1 << 12) - 1);
     }
 
     #[test]

@@ -104,6 +104,7 @@ impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Action::Spawn(of) => write!(f, "spawn #{of}"),
+            Action::SpawnFromAfar(of) => write!(f, "spawn #{of} from another thread"),
             Action::Wake(of) => write!(f, "wake #{of}"),
             Action::WakeFromAfar(of) => write!(f, "wake #{of} from another thread"),
             Action::Submit(of) => write!(f, "submit #{of}"),
