@@ -23,8 +23,9 @@ use crate::stats::TaskStats;
 use crate::summary::{Summaries, Summary};
 use crate::task::{SpawnError, Task};
 
-/// The longest quantum, 4 s: what a task used of it is kept in nanoseconds in 32 bits, which hold 4.29 s.
-const LONGEST_QUANTUM: Duration = Duration::from_secs(4);
+/// The longest quantum, and the longest turn of a weighted task, 4 s: what a task used of it is kept in nanoseconds in 32 bits,
+/// which hold 4.29 s. Of a longer one no task would ever have used all.
+pub(crate) const LONGEST_QUANTUM: Duration = Duration::from_secs(4);
 
 /// The longest wait after which a task may rise, an hour: times of becoming ready are kept in µs in 32 bits, which wrap after 71
 /// minutes.
@@ -78,8 +79,9 @@ where
         self
     }
 
-    /// Its share among the equals of its class: the quantum is multiplied by it. 0 counts as 1. Shares are of tasks, not of
-    /// groups: ten tasks that one user has started get ten shares.
+    /// Its share among the equals of its class: the quantum is multiplied by it, up to turns of 4 s. 0 counts as 1. Shares are of
+    /// tasks, not of groups: ten tasks that one user has started get ten shares. Equals wait for its longer turns, and so does
+    /// whoever is promoted beside it: a bound on waits is one of the longest turn.
     pub fn weight(mut self, weight: u32) -> Self {
         self.weight = Some(weight.max(1));
         self
@@ -221,7 +223,8 @@ impl Builder {
     }
 
     /// How long the scheduler may hold the thread, whatever the host does; as [`Activity::slice`] says if nothing is
-    /// said, which is [`DEFAULT_SLICE`](crate::DEFAULT_SLICE) at first. In slices of zero length no task runs.
+    /// said, which is [`DEFAULT_SLICE`](crate::DEFAULT_SLICE) at first. In slices of zero length no task runs, and
+    /// `run` and `block_on` wait for ever.
     pub fn slice(mut self, slice: Duration) -> Self {
         self.slice = Some(slice);
         self

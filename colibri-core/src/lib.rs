@@ -66,7 +66,7 @@
 //! # What it promises
 //!
 //! Classes are strict. Equals get equal shares, task by task, whoever spawned them: what a task overdraws is taken from its next turn. And nobody starves:
-//! with N ready tasks, the quantum q, the longest gap d between two checkpoints, the cost c of a switch and the time A
+//! with N ready tasks, the longest turn q (the quantum, times the largest weight), the longest gap d between two checkpoints, the cost c of a switch and the time A
 //! after which a waiting task rises a class ([`Builder::upgrade_after`]), a ready task waits at most
 //!
 //! > 2 (A + q + d) + 2 N (q + d + c)

@@ -328,10 +328,8 @@ fn case_06_a_lift_ends_with_the_wait() {
         bench.start(Priority::Normal, bench.work("middle", 2, MS));
         bench.scheduler.run_for(20 * MS);
         if !support::in_turn() {
-            let log = bench.log.take();
-            let last = |name: &str| log.iter().rposition(|entry| entry == name);
-            assert_eq!(log.len(), 11, "{way}: {log:?}");
-            assert!(last("middle") < last("low"), "still lifted, {way}: {log:?}");
+            // How long it is lifted is a matter of how often its waiter is drawn.
+            bench.log.told_in("low×9 middle×2", way);
             continue;
         }
         // It runs for a quantum beside each yield of its waiter; then the middle one is before it.

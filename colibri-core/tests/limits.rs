@@ -28,6 +28,20 @@ fn a_quantum_is_four_seconds_at_most() {
     }
 }
 
+/// The same of the turns of a task with a weight: whoever is heavier than that does not starve its equals, nor those below.
+#[test]
+fn a_weighted_turn_is_four_seconds_at_most() {
+    for weight in [4, 5, 3000, u32::MAX] {
+        let bench = Bench::with(|builder| builder.quantum(SECOND).upgrade_after(HOUR).slice(HOUR));
+        let heavy = bench.work("heavy", 100, SECOND / 10);
+        drop(bench.scheduler.task(heavy).weight(weight).spawn());
+        bench.start(Priority::Normal, bench.work("light", 100, SECOND / 10));
+        bench.slices(2);
+        let expected = "heavy×40 light×10 heavy×40 light×10 heavy×20 light×80";
+        bench.log.told_in(expected, &format!("weight {weight}"));
+    }
+}
+
 #[test]
 fn a_quantum_of_nothing_ends_at_each_checkpoint() {
     let bench = Bench::with(|builder| builder.quantum(Duration::ZERO));

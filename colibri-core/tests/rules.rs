@@ -161,7 +161,10 @@ fn rule_02_a_task_that_sleeps_saves_no_credit() {
     });
     bench.start(Priority::Normal, bench.work("busy", 26, MS));
     bench.slices(1);
-    bench.log.told("busy×20 | sleeper×2 busy×2 sleeper×2 busy×2 sleeper×2 busy×2");
+    if !support::in_turn() {
+        return bench.log.told("busy×26 sleeper×6");
+    }
+    bench.log.told("busy×20 sleeper×2 busy×2 sleeper×2 busy×2 sleeper×2 busy×2");
 }
 
 #[test]
@@ -2062,7 +2065,7 @@ fn a_task_that_never_checks_is_reported_and_harms_nobody_else() {
         assert!(!support::in_turn() && report.work_left);
         report = bench.scheduler.run_slice();
     }
-    assert!((393 * MS..=400 * MS).contains(&report.overrun), "{:?}", report.overrun);
+    assert!((392 * MS..=400 * MS).contains(&report.overrun), "{:?}", report.overrun);
     assert_eq!((report.used, report.overrun_by), (report.overrun + 8 * MS, Some(holds.id())));
     if support::in_turn() {
         assert_eq!(report.used, 402 * MS);

@@ -48,6 +48,9 @@ pub struct Choice {
 /// A clock that steps back by up to this much is waited for: 50 ms.
 pub const LONGEST_STANDSTILL_NANOS: u64 = 50_000_000;
 
+/// The longest turn of a weighted task: 4 s.
+pub const LONGEST_TURN_NANOS: u64 = 4_000_000_000;
+
 /// One part in so many of the time that passes may be stood still in for a clock that steps back again and again.
 pub const STANDSTILL_SHARE: u64 = 16;
 
@@ -108,9 +111,9 @@ pub trait Rules: Default + 'static {
         }
     }
 
-    /// How long a turn lasts, in nanoseconds: in proportion to the weight.
+    /// How long a turn lasts, in nanoseconds: in proportion to the weight, up to the longest.
     fn turn(&self, quantum: u64, weight: u32) -> u64 {
-        quantum * u64::from(weight)
+        quantum.saturating_mul(u64::from(weight)).min(LONGEST_TURN_NANOS)
     }
 
     /// How much longer the next turn of a task is that has waited for so many nanoseconds: a sleeper saves no credit.

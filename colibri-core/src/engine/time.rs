@@ -2,7 +2,9 @@
 //! wait.
 
 use super::Engine;
+use crate::builder::LONGEST_QUANTUM;
 use crate::event::{Kind, YieldReason};
+use crate::instant::nanos;
 use crate::meter::LOOK_INTERVAL_NANOS;
 use crate::priority::Priority;
 use crate::queue;
@@ -135,7 +137,7 @@ impl Engine {
     #[cold]
     pub(super) fn weighted_quota(&self, index: u32) -> u64 {
         let weight = self.extras.borrow().get(index).and_then(|extras| extras.weight).unwrap_or(1);
-        self.figures.quantum.saturating_mul(u64::from(weight))
+        self.figures.quantum.saturating_mul(u64::from(weight)).min(nanos(LONGEST_QUANTUM))
     }
 
     /// At a look: must the running task give way, and why?

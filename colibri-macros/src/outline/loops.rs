@@ -13,7 +13,7 @@ use crate::name;
 use crate::shape;
 
 /// Tokens of a loop's body, with its condition, up to which it is written down four times.
-const MOST_UNROLLED_TOKENS: usize = 60;
+const MOST_UNROLLED_TOKENS: usize = 100;
 
 impl Nest<'_> {
     /// Whether the nest makes its iterator itself, so that it is known where it begins: a loop of its own, if it is short
