@@ -7,6 +7,8 @@ use std::process::ExitCode;
 use crate::cargo;
 
 const PACKAGE: &str = "colibri-bench";
+/// What is measured with the scenario `observe` as well.
+const FEATURES: [&str; 2] = ["--features", "observers"];
 /// The scenario that compares with a second build.
 const OBSERVE: &str = "observe";
 const HELP: [&str; 2] = ["-h", "--help"];
@@ -14,13 +16,13 @@ const HELP: [&str; 2] = ["-h", "--help"];
 /// Builds and starts the bench.
 pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
     if !compares(arguments) {
-        return cargo::run_release(PACKAGE, None, arguments);
+        return cargo::run_release(PACKAGE, &FEATURES, arguments);
     }
     match uncounted() {
         Ok(program) => {
             let mut arguments = arguments.to_vec();
             arguments.splice(1..1, ["--uncounted".into(), program.into()]);
-            cargo::run_release(PACKAGE, None, &arguments)
+            cargo::run_release(PACKAGE, &FEATURES, &arguments)
         }
         Err(code) => code,
     }
@@ -35,7 +37,7 @@ fn compares(arguments: &[OsString]) -> bool {
 fn uncounted() -> Result<PathBuf, ExitCode> {
     let folder = cargo::target_beside("uncounted");
     let mut command = cargo::cargo();
-    command.current_dir(cargo::root()).args(["build", "--release", "--package", PACKAGE]);
+    command.current_dir(cargo::root()).args(["build", "--release", "--package", PACKAGE]).args(FEATURES);
     command.env("RUSTFLAGS", cargo::flags("--cfg colibri_uncounted")).env("CARGO_TARGET_DIR", &folder);
     match command.status() {
         Ok(status) if status.success() => {

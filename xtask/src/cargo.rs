@@ -14,15 +14,12 @@ pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace")
 }
 
-/// Builds `package` for speed and runs it, or its program `name`, with `arguments`, in the caller's folder, so that paths
-/// mean what they say.
-pub(crate) fn run_release(package: &str, name: Option<&str>, arguments: &[OsString]) -> ExitCode {
+/// Builds `package` for speed, as `choice` says (a program of it, or features), and runs it with `arguments`, in the caller's
+/// folder, so that paths mean what they say.
+pub(crate) fn run_release(package: &str, choice: &[&str], arguments: &[OsString]) -> ExitCode {
     let mut command = cargo();
     command.arg("run").arg("--release").arg("--manifest-path").arg(root().join("Cargo.toml"));
-    command.args(["--package", package]);
-    if let Some(name) = name {
-        command.args(["--bin", name]);
-    }
+    command.args(["--package", package]).args(choice);
     command.arg("--").args(arguments);
     match command.status() {
         Ok(status) => exit_code(status),

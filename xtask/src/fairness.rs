@@ -15,7 +15,7 @@ const ALONE: [&str; 9] =
 /// Builds and starts the fairness harness; if it finds nothing, runs the loom models.
 pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
     let own: Vec<OsString> = arguments.iter().filter(|&argument| argument != NO_LOOM).cloned().collect();
-    let code = cargo::run_release("colibri-fuzz", None, &own);
+    let code = cargo::run_release("colibri-fuzz", &[], &own);
     if code != ExitCode::SUCCESS || !with_models(arguments) {
         return code;
     }

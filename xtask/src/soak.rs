@@ -7,5 +7,5 @@ use crate::cargo;
 
 /// Builds and starts the soak.
 pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
-    cargo::run_release("colibri-fuzz", Some("soak"), arguments)
+    cargo::run_release("colibri-fuzz", &["--bin", "soak"], arguments)
 }

@@ -54,7 +54,7 @@ pub(crate) fn run(options: &Options, choice: &ObserveChoice) -> Result<Report, F
             timings[0].iter_mut().zip(samples).for_each(|(timings, sample)| timings.add(sample));
         }
         progress.step();
-        for (way, timings) in Way::ALL.into_iter().zip(&mut timings[1..]) {
+        for (&way, timings) in Way::ALL.iter().zip(&mut timings[1..]) {
             progress.begin(format!("round {round} of {rounds}: {}", way.name()));
             timings.iter_mut().zip(turns(way)).for_each(|(timings, sample)| timings.add(sample));
             progress.step();
@@ -101,7 +101,7 @@ fn report(timings: &[[Timings; 2]; ROWS], made: u32, rounds: u32) -> Report {
         way::TASKS,
         rounds_of(made as usize, rounds)
     ));
-    let names = std::iter::once(UNCOUNTED).chain(Way::ALL.map(Way::name));
+    let names = std::iter::once(UNCOUNTED).chain(Way::ALL.iter().map(|way| way.name()));
     let rows = names.zip(timings).enumerate().map(|(place, (name, [bare, work]))| {
         for (timings, metric) in [(bare, "bare turn"), (work, "turn with work")] {
             if !timings.nanos.is_empty() {

@@ -3,6 +3,7 @@
 use std::hint::black_box;
 use std::time::Duration;
 
+#[cfg(feature = "observers")]
 use colibri_core::observe::{Histograms, Spans};
 use colibri_core::{Builder, Priority, Scheduler, StallDetector, yield_now};
 
@@ -17,12 +18,15 @@ pub(super) enum Way {
     /// And by a line every second.
     Summary,
     /// And by histograms of one wait and run in a hundred.
+    #[cfg(feature = "observers")]
     Sampled,
     /// And by histograms of every wait and run.
+    #[cfg(feature = "observers")]
     All,
     /// And by an account for each task.
     Accounts,
     /// And by a span for each task, to which nobody subscribes.
+    #[cfg(feature = "observers")]
     Spans,
     /// And by a detector of stalls, on a thread of its own.
     Stalls,
@@ -30,17 +34,30 @@ pub(super) enum Way {
 
 impl Way {
     /// All, in the order of the table.
-    pub(super) const ALL: [Way; 7] =
-        [Way::Counts, Way::Summary, Way::Sampled, Way::All, Way::Accounts, Way::Spans, Way::Stalls];
+    pub(super) const ALL: &[Way] = &[
+        Way::Counts,
+        Way::Summary,
+        #[cfg(feature = "observers")]
+        Way::Sampled,
+        #[cfg(feature = "observers")]
+        Way::All,
+        Way::Accounts,
+        #[cfg(feature = "observers")]
+        Way::Spans,
+        Way::Stalls,
+    ];
 
     /// Its name in the table.
     pub(super) fn name(self) -> &'static str {
         match self {
             Way::Counts => "Stats, as always",
             Way::Summary => "... and a Summary every second",
+            #[cfg(feature = "observers")]
             Way::Sampled => "... and Histograms of 1 %",
+            #[cfg(feature = "observers")]
             Way::All => "... and Histograms of 100 %",
             Way::Accounts => "... and TaskStats of each task",
+            #[cfg(feature = "observers")]
             Way::Spans => "... and Spans without a subscriber",
             Way::Stalls => "... and a StallDetector",
         }
@@ -52,9 +69,12 @@ impl Way {
             Way::Summary => builder.summary(Duration::from_secs(1), |summary| {
                 black_box(summary);
             }),
+            #[cfg(feature = "observers")]
             Way::Sampled => builder.observer(Histograms::new()),
+            #[cfg(feature = "observers")]
             Way::All => builder.observer(Histograms::new().sample_every(1)),
             Way::Accounts => builder.task_stats(true),
+            #[cfg(feature = "observers")]
             Way::Spans => builder.observer(Spans::new()),
             Way::Stalls => builder.stall_detector(StallDetector::new(Duration::from_secs(1))),
         }
