@@ -352,6 +352,25 @@ both! {
         h
     }
 
+    // Behind a `&mut`, what is bound of a part can be a `&mut` again.
+    fn parts_behind_exclusive_references(pairs: &mut [(u32, &mut (u32, u32))]) -> u32 {
+        let mut sum = 0;
+        for &mut (rounds, (one, other)) in pairs.iter_mut() {
+            // With it the loops inside move each by itself.
+            let twice = |number: u32| 2 * number;
+            sum += twice(rounds);
+            for i in 0..rounds {
+                add(one, i);
+                *other ^= *one;
+            }
+            while *one > 2 {
+                *one -= 1;
+            }
+            sum += *one + *other;
+        }
+        sum
+    }
+
     fn pascal(n: usize) -> Vec<Vec<u64>> {
         let mut t: Vec<Vec<u64>> = Vec::new();
         for i in 0..n {
@@ -364,6 +383,10 @@ both! {
         t
     }
 
+}
+
+fn add(to: &mut u32, number: u32) {
+    *to += number;
 }
 
 /// So many numbers that look like chance.
@@ -451,6 +474,22 @@ fn encoders_and_what_reads_them() {
         same(|| plain::base64(&bytes), || stopping::base64(&bytes));
         same(|| plain::pairs(&bytes), || stopping::pairs(&bytes));
     }
+}
+
+#[test]
+fn parts_of_items() {
+    same(
+        || {
+            let (mut a, mut b) = ((1, 2), (5, 6));
+            let sum = plain::parts_behind_exclusive_references(&mut [(3, &mut a), (4, &mut b)]);
+            (sum, a, b)
+        },
+        || async {
+            let (mut a, mut b) = ((1, 2), (5, 6));
+            let sum = stopping::parts_behind_exclusive_references(&mut [(3, &mut a), (4, &mut b)]).await;
+            (sum, a, b)
+        },
+    );
 }
 
 #[test]

@@ -8,7 +8,7 @@
 //! 4. `check`: what the attribute cannot do, with one message each.
 //! 5. `signature`: a function that returns a future, and how its arguments get into it; `boxed`: that future in a box.
 //! 6. `plan`: which locals each check saves, from what `survey` learns of the `binding`s, and which loops take another
-//!    form, from their `shape`, their `head` and whether they are `constant`; `number` names the loops.
+//!    form, from their `shape`, their `head` and whether they are `constant`, over numbers or an `array`; `number` names the loops.
 //! 7. `nest`: loop nests whose form allows them to move into a function of their own; `movable`, which of their variables go
 //!    how, from `sources` (who may borrow from whom), `divergence` (where a value may be moved for good), `length` (how
 //!    long a vector is), `method` and `mention` (what names it).

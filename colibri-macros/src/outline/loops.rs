@@ -105,16 +105,18 @@ impl Nest<'_> {
             let (fuel, charge, arrears, leave) =
                 (name::fuel(), name::generated("charge"), name::generated("arrears"), self.leave(index));
             let is_counted = self.place.plan.is_counted(Some(self.number(index)));
-            let (checked, body) = (self.at_head(index, true, node), self.body(body));
-            match is_counted {
-                true => quote_spanned! {span=>
+            let body = self.body(body);
+            if is_counted {
+                quote_spanned! {span=>
                     let #charge = #runtime::upper(&#iterator);
                     if #charge > #arrears #leave
                     #fuel -= #charge;
                     #label #for_token #pat #in_token #iterator #body
-                },
+                }
+            } else {
                 // Perhaps it leaves after a few: how many there are says nothing then.
-                false => quote_spanned! {span=>
+                let checked = self.at_head(index, true, node);
+                quote_spanned! {span=>
                     let #charge = #runtime::upper(&#iterator);
                     if #charge <= #arrears {
                         #fuel -= #charge;
@@ -124,7 +126,7 @@ impl Nest<'_> {
                         #[allow(unused_mut, unused_variables, unused_assignments, unused_labels, unreachable_code)]
                         { #checked }
                     }
-                },
+                }
             }
         } else {
             self.at_head(index, true, node)

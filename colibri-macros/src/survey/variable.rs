@@ -123,8 +123,13 @@ impl Survey {
             }
             Pat::Type(node) => self.typed(&node.pat, &node.ty, declared),
             Pat::Paren(node) => self.pattern(&node.pat, class, Declared::Elsewhere),
-            // Only what is `Copy` can be moved out of a reference.
-            Pat::Reference(node) => self.pattern(&node.pat, Class::Copied, Declared::Elsewhere),
+            // Only what is `Copy` can be moved out of a reference. But a part behind a `&mut` may be a `&mut` itself, of which
+            // parts are bound by one again.
+            Pat::Reference(node) => {
+                let is_copied = node.mutability.is_none() || matches!(*node.pat, Pat::Ident(_));
+                let class = if is_copied { Class::Copied } else { Class::Unknown };
+                self.pattern(&node.pat, class, Declared::Elsewhere);
+            }
             Pat::Tuple(node) => self.parts(&node.elems, class),
             Pat::TupleStruct(node) => self.parts(&node.elems, class),
             Pat::Slice(node) => self.parts(&node.elems, class),
